@@ -12,15 +12,17 @@ class StrictJSONError(ValueError):
     """Text that is no strict JSON. The message says which rule, and never repeats the text."""
 
 
-def loads(data: str | bytes) -> object:
+def loads(data: str | bytes, *, unique_keys: bool = True) -> object:
     """Return the value that `data` (UTF-8, without a byte-order mark) spells.
+
+    Without `unique_keys` the last of equal keys wins, and every other rule still holds.
 
     Raises:
         StrictJSONError: It is no strict JSON; the message repeats nothing of it, since it could be private.
     """
     try:
         text = data.decode("utf-8") if isinstance(data, bytes) else data
-        value: object = _DECODER.decode(text)
+        value: object = (_DECODER if unique_keys else _LAST_KEY_WINS).decode(text)
     except StrictJSONError:
         raise
     except UnicodeDecodeError as error:
@@ -58,3 +60,4 @@ def _no_constant(_: str) -> object:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_without_duplicates, parse_float=_number, parse_int=_integer, parse_constant=_no_constant
 )
+_LAST_KEY_WINS = json.JSONDecoder(parse_float=_number, parse_int=_integer, parse_constant=_no_constant)

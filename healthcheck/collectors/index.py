@@ -1,0 +1,145 @@
+"""Does an adopted index still match its sources? The manifest, else the marker that there is no index on purpose.
+
+The manifest lies inside the memory root and the index file inside the manifest's folder, links resolved; both files,
+and the marker, are regular files and no links. Where a manifest is, both hashes are measured anew.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from cortex.layout import INDEX_POLICY, Layout
+from cortex.nofollow import open_regular
+from healthcheck.collectors.folder import describe, open_below, read_document, shown
+from healthcheck.evidence import AdoptedIndex, Collected, Missing, NoIndex, Observed, Unreadable
+from healthcheck.shapes import IndexManifest, IndexPolicy, as_index_manifest, as_shape
+from policies.limits import INDEX_MAX_BYTES
+from policies.timestamps import parse_timestamp
+
+
+class _FaultyError(Exception):
+    """Manifest, index or sources prove nothing."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(reason)
+        self.evidence = Unreadable(path, reason)
+
+
+class _Manifest(NamedTuple):
+    path: str
+    folder: Path  # links resolved
+    content: IndexManifest
+
+
+def collect_index(layout: Layout, named: Path | None) -> Collected[NoIndex | AdoptedIndex]:
+    """Measure the adopted index, or read the marker. `named` is the manifest's path where the operator gave one."""
+    try:
+        manifest = _read_manifest(layout, (named or layout.index_manifest).absolute())
+        if manifest:
+            return Observed(_measure(layout, manifest))
+    except _FaultyError as fault:
+        return fault.evidence
+    return Unreadable(shown(layout, named.absolute()), "is not there") if named else _read_marker(layout)
+
+
+def _read_marker(layout: Layout) -> Collected[NoIndex | AdoptedIndex]:
+    document = read_document(layout, layout.home, (INDEX_POLICY,))
+    marker = shown(layout, layout.home / INDEX_POLICY)
+    if isinstance(document, Missing):
+        return Missing(f"neither {shown(layout, layout.index_manifest)} nor {marker}")
+    if isinstance(document, Unreadable):
+        return document
+    if as_shape(document.value, IndexPolicy) is None:
+        return Unreadable(marker, "has not exactly the known fields")
+    return Observed(NoIndex(marker))
+
+
+def _read_manifest(layout: Layout, path: Path) -> _Manifest | None:
+    """Return the manifest, or None where there is none."""
+    name = shown(layout, path)
+    root = Path(os.path.realpath(layout.memory_root))
+    if _is_absent(path):
+        return None
+    names = _names_below(root, path, name, "lies outside the memory root")
+    document = read_document(layout, root, names)
+    if isinstance(document, Missing):
+        return None
+    if isinstance(document, Unreadable):
+        raise _FaultyError(name, document.reason)
+    content = as_index_manifest(document.value)
+    if content is None:
+        raise _FaultyError(name, "has not exactly the known fields, or one of them makes no sense")
+    return _Manifest(name, root.joinpath(*names[:-1]), content)
+
+
+def _is_absent(path: Path) -> bool:
+    """Tell whether nothing is there. A link to nowhere or a locked folder on the way is something."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return next(parent for parent in path.parents if os.path.lexists(parent)).is_dir()
+    except (OSError, ValueError):
+        return False
+    return False
+
+
+def _names_below(folder: Path, path: Path, name: str, reason: str) -> tuple[str, ...]:
+    """Return the names that lead from a resolved folder to a path, every link but the last component resolved.
+
+    Raises:
+        _FaultyError: The path leads elsewhere, for the given reason, or cannot be resolved.
+    """
+    try:
+        real = Path(os.path.realpath(path.parent, strict=True), path.name)
+    except OSError as error:
+        raise _FaultyError(name, describe(error)) from error
+    except ValueError as error:  # a NUL, or what the file system's encoding cannot spell
+        raise _FaultyError(name, "is no path") from error
+    if not real.is_relative_to(folder):
+        raise _FaultyError(name, reason)
+    if real == folder:
+        raise _FaultyError(name, "is a folder")
+    return real.relative_to(folder).parts
+
+
+def _measure(layout: Layout, manifest: _Manifest) -> AdoptedIndex:
+    content = manifest.content
+    path = manifest.folder / content.index_path
+    index = shown(layout, path)
+    names = _names_below(manifest.folder, path, index, "lies outside the manifest's folder")
+    descriptor = open_below(layout, manifest.folder, names, open_regular)
+    if isinstance(descriptor, Missing):
+        raise _FaultyError(index, "is not there, but the manifest names it")
+    if isinstance(descriptor, Unreadable):
+        raise _FaultyError(index, descriptor.reason)
+    return AdoptedIndex(
+        manifest=manifest.path,
+        index=index,
+        indexed_at=parse_timestamp(content.indexed_at) or 0,
+        canonical_sha256=content.canonical_sha256,
+        index_sha256=content.index_sha256,
+        measured_index_sha256=_hash_of(descriptor, index),
+        measured_canonical_sha256=_canonical_hash(layout),
+    )
+
+
+def _hash_of(descriptor: int, name: str) -> str:
+    """Hash an open file and close it."""
+    from hashlib import file_digest
+
+    try:
+        with os.fdopen(descriptor, "rb", buffering=0) as file:
+            if os.fstat(descriptor).st_size > INDEX_MAX_BYTES:
+                raise _FaultyError(name, f"is larger than {INDEX_MAX_BYTES} bytes")
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise _FaultyError(name, describe(error)) from error
+
+
+def _canonical_hash(layout: Layout) -> str:
+    from cortex.corpus import CorpusError, read_canonical_digest
+
+    try:
+        return read_canonical_digest(layout.memory_root)
+    except CorpusError as error:
+        raise _FaultyError(shown(layout, layout.memory_root), f"cannot be measured: {error}") from error
