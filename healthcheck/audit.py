@@ -1,0 +1,122 @@
+"""One run, wired: collect, read the clock, judge, remember, publish, report. It neither prints nor exits.
+
+The clock is read after the evidence was collected, so that a row written meanwhile is not in the future. What fails
+on the way out (history, textfile, report) becomes a finding in everything that is shown after it.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from cortex.layout import HEALTH_HISTORY
+from healthcheck import history
+from healthcheck.collectors import collect
+from healthcheck.evaluate import evaluate
+from healthcheck.evidence import Evidence, HistoryEvidence, Missing, Observed, SetupEvidence, SetupFault
+from healthcheck.output import REPORT_MODE, TEXTFILE_MODE, describe_error, write_whole
+from healthcheck.renderers import json_v1
+from healthcheck.report import Report
+from healthcheck.request import Request
+
+
+class Clock(NamedTuple):
+    """The real clock: milliseconds since 1970, and seconds since the command began."""
+
+    wall_ms: Callable[[], int]
+    elapsed_s: Callable[[], float]
+
+
+class _Run(NamedTuple):
+    """A run so far."""
+
+    evidence: Evidence
+    history_skipped: str | None = None
+
+    def with_fault(self, finding: str, message: str, subject: str) -> "_Run":
+        faults = (*self.evidence.setup.faults, SetupFault(finding, message, subject))
+        return self._replace(evidence=replace(self.evidence, setup=SetupEvidence(faults)))
+
+
+def audit(request: Request, clock: Clock) -> Report:
+    """Do one run and return its report.
+
+    Raises:
+        ImportError: A textfile was asked for and prometheus-client cannot be imported.
+    """
+    began_ms = clock.wall_ms()
+    evidence = collect(request.layout, request.manifest, request.faults)
+    now = clock.wall_ms() if request.now is None else request.now
+    report = partial(_report, request, now)
+    run = _remember(request, _Run(evidence), report)
+    if request.textfile is not None:
+        run = _publish(request.textfile, run, report, began_ms, clock)
+    if request.report is not None:
+        written = _write_report(request.report, run, report)
+        if written is not run and request.textfile is not None:
+            written = _publish(request.textfile, written, report, began_ms, clock)
+        run = written
+    return report(run)
+
+
+_Reporter = Callable[[_Run], Report]
+
+
+def _report(request: Request, now: int, run: _Run) -> Report:
+    layout = request.layout
+    return Report(
+        name=request.name,
+        home=str(layout.home),
+        memory_root=str(layout.memory_root),
+        now=now,
+        thresholds=request.thresholds,
+        evidence=run.evidence,
+        assessment=evaluate(run.evidence, request.thresholds, now, run.history_skipped),
+    )
+
+
+def _remember(request: Request, run: _Run, report: _Reporter) -> _Run:
+    """Append the history row, unless told not to or there is no folder for it."""
+    if request.no_write:
+        return run._replace(history_skipped="--no-write: this verdict is not remembered")
+    log = request.layout.relative(request.layout.observability / HEALTH_HISTORY)
+    try:
+        written = history.append(request.layout, report(run))
+    except OSError as error:
+        message = f"The verdict could not be added to {log}: {describe_error(error)}."
+        return run.with_fault("health-history-write-failed", message, log)
+    if not written:
+        return run._replace(history_skipped=f"no folder for {log}, and the auditor creates none")
+    if isinstance(run.evidence.history, Missing):  # it was, until now
+        return run._replace(evidence=replace(run.evidence, history=Observed(HistoryEvidence(log, 0))))
+    return run
+
+
+def _publish(path: str, run: _Run, report: _Reporter, began_ms: int, clock: Clock) -> _Run:
+    """Write the textfile."""
+    from healthcheck.renderers import prometheus
+
+    try:
+        _refuse_unread(path)
+        text = prometheus.render(report(run), prometheus.RunTime(began_ms / 1000, clock.elapsed_s()))
+        write_whole(path, text.encode("utf-8"), TEXTFILE_MODE)
+    except (OSError, ValueError) as error:
+        message = f"The metrics could not be written to {path}: {describe_error(error)}."
+        return run.with_fault("textfile-write-failed", message, path)
+    return run
+
+
+def _refuse_unread(path: str) -> None:
+    if not path.endswith(".prom"):
+        raise OSError("node_exporter reads only names that end in .prom")
+
+
+def _write_report(path: str, run: _Run, report: _Reporter) -> _Run:
+    """Write the JSON report."""
+    try:
+        write_whole(path, json_v1.render(report(run)).encode("ascii"), REPORT_MODE)
+    except (OSError, ValueError) as error:
+        message = f"The report could not be written to {path}: {describe_error(error)}."
+        return run.with_fault("report-write-failed", message, path)
+    return run

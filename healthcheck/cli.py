@@ -1,0 +1,37 @@
+"""The command `memory-health`: the guard around everything else. It answers 0, 1, 2, or 130 (SIGINT).
+
+Nothing but `sys` is imported before the guard stands, so that even a broken import is exit 2, not the interpreter's
+exit 1, which would read as a warning.
+"""
+
+import sys
+
+TYPE_CHECKING = False  # typing's own, without its import
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(argv: "Sequence[str] | None" = None) -> int:
+    """Run the command with these arguments, the process's own by default, and return what to exit with."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        from healthcheck.emergency import Progress, respond
+    except BaseException as fault:  # noqa: BLE001
+        return _last_resort(fault)
+    progress = Progress()
+    try:
+        from healthcheck.commands import run
+
+        return int(run(arguments, progress))
+    except BaseException as fault:  # noqa: BLE001
+        try:
+            return int(respond(arguments, fault, progress))
+        except BaseException as second:  # noqa: BLE001
+            return _last_resort(second)
+
+
+def _last_resort(fault: BaseException) -> int:
+    """Answer where not even the emergency answer could be given; `ExitCode` may be what could not be imported."""
+    if sys.stderr is not None:
+        print(f"memory-health: {type(fault).__name__}", file=sys.stderr)  # noqa: T201
+    return 130 if isinstance(fault, KeyboardInterrupt) else 2
