@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from cortex.layout import HEALTH_HISTORY
 from healthcheck import history
+from healthcheck.clock import Clock
 from healthcheck.collectors import collect
 from healthcheck.evaluate import evaluate
 from healthcheck.evidence import Evidence, HistoryEvidence, Missing, Observed, SetupEvidence, SetupFault
@@ -19,13 +20,6 @@ from healthcheck.output import REPORT_MODE, TEXTFILE_MODE, describe_error, write
 from healthcheck.renderers import json_v1
 from healthcheck.report import Report
 from healthcheck.request import Request
-
-
-class Clock(NamedTuple):
-    """The real clock: milliseconds since 1970, and seconds since the command began."""
-
-    wall_ms: Callable[[], int]
-    elapsed_s: Callable[[], float]
 
 
 class _Run(NamedTuple):

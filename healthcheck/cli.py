@@ -1,10 +1,12 @@
 """The command `memory-health`: the guard around everything else. It answers 0, 1, 2, or 130 (SIGINT).
 
-Nothing but `sys` is imported before the guard stands, so that even a broken import is exit 2, not the interpreter's
-exit 1, which would read as a warning.
+1. Nothing but two modules that are part of the interpreter is imported before the guard stands, so that even a broken
+   import is exit 2, not the interpreter's exit 1, which would read as a warning.
+2. The clock is read here alone, by what the others are handed.
 """
 
 import sys
+import time
 
 TYPE_CHECKING = False  # typing's own, without its import
 if TYPE_CHECKING:
@@ -14,20 +16,27 @@ if TYPE_CHECKING:
 def main(argv: "Sequence[str] | None" = None) -> int:
     """Run the command with these arguments, the process's own by default, and return what to exit with."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    began = time.perf_counter()  # noqa: TID251
     try:
+        from healthcheck.clock import Clock
         from healthcheck.emergency import Progress, respond
     except BaseException as fault:  # noqa: BLE001
         return _last_resort(fault)
+    clock = Clock(_wall_ms, lambda: time.perf_counter() - began)  # noqa: TID251
     progress = Progress()
     try:
         from healthcheck.commands import run
 
-        return int(run(arguments, progress))
+        return int(run(arguments, clock, progress))
     except BaseException as fault:  # noqa: BLE001
         try:
-            return int(respond(arguments, fault, progress))
+            return int(respond(arguments, fault, clock, progress))
         except BaseException as second:  # noqa: BLE001
             return _last_resort(second)
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000  # noqa: TID251
 
 
 def _last_resort(fault: BaseException) -> int:

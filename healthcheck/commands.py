@@ -2,12 +2,12 @@
 
 import os
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from healthcheck.checks import CATALOGUE
+from healthcheck.clock import Clock
 from healthcheck.emergency import Progress
 from healthcheck.exit_codes import ExitCode
 from healthcheck.options import Options, parse
@@ -18,7 +18,7 @@ from healthcheck.signals import handled_by, stop
 SCHEMA_FILE: Final = Path(__file__).parent / "schemas" / "memory-health-v1.schema.json"
 
 
-def run(arguments: list[str], progress: Progress) -> ExitCode:
+def run(arguments: list[str], clock: Clock, progress: Progress) -> ExitCode:
     """Do what the command line asks for, print it, and return what to exit with.
 
     `progress` is told how far the run came, for the emergency that may follow.
@@ -30,13 +30,13 @@ def run(arguments: list[str], progress: Progress) -> ExitCode:
     with handled_by(stop):
         options = parse(arguments, os.environ)
         progress.judging = options.command is None
-        text, code = _answer(options, os.environ)
+        text, code = _answer(options, os.environ, clock)
         progress.printing = True
         write_stdout(text)
         return code
 
 
-def _answer(options: Options, environment: Mapping[str, str]) -> tuple[str, ExitCode]:
+def _answer(options: Options, environment: Mapping[str, str], clock: Clock) -> tuple[str, ExitCode]:
     match options.command:
         case "explain":
             from healthcheck.renderers import text
@@ -45,19 +45,14 @@ def _answer(options: Options, environment: Mapping[str, str]) -> tuple[str, Exit
         case "schema":
             return SCHEMA_FILE.read_text("ascii"), ExitCode.OK
         case _:
-            report = _audit(options, environment)
+            report = _audit(options, environment, clock)
             return _render(report, options.format), exit_code(report, options.block_on)
 
 
-def _audit(options: Options, environment: Mapping[str, str]) -> Report:
-    from healthcheck.audit import Clock, audit
+def _audit(options: Options, environment: Mapping[str, str], clock: Clock) -> Report:
+    from healthcheck.audit import audit
     from healthcheck.request import request_of
 
-    began = time.perf_counter()  # noqa: TID251  (this is the command line)
-    clock = Clock(
-        wall_ms=lambda: time.time_ns() // 1_000_000,  # noqa: TID251  (the one place that reads the clock)
-        elapsed_s=lambda: time.perf_counter() - began,  # noqa: TID251
-    )
     return audit(request_of(options, environment), clock)
 
 

@@ -10,11 +10,11 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from healthcheck.checks import CATALOGUE, CHECKS, FINDINGS, Severity
+from healthcheck.clock import Clock
 from healthcheck.exit_codes import ExitCode
 from healthcheck.output import TEXTFILE_MODE, StdoutError, write_stdout, write_whole
 from healthcheck.signals import Stopped, handled_by
@@ -34,11 +34,10 @@ class Progress:
         self.printing = False
 
 
-def respond(arguments: list[str], fault: BaseException, progress: Progress) -> ExitCode:
+def respond(arguments: list[str], fault: BaseException, clock: Clock, progress: Progress) -> ExitCode:
     """Answer for a run that ended with `fault`, and return what to exit with."""
     if isinstance(fault, SystemExit):
-        write_stdout("")  # help and version: to the last byte
-        return ExitCode(int(fault.code or 0))
+        return _left(ExitCode(int(fault.code or 0)))
     if isinstance(fault, KeyboardInterrupt):
         _say("interrupted")
         return ExitCode.INTERRUPTED
@@ -46,10 +45,21 @@ def respond(arguments: list[str], fault: BaseException, progress: Progress) -> E
         reason = describe(fault)
         _say(reason)
         if progress.judging is not False and not _COMMANDS & set(arguments):
-            _try(lambda: _publish(arguments, reason))
+            _try(lambda: _publish(arguments, reason, clock))
             if not progress.printing or isinstance(fault, UnicodeEncodeError):
-                _try(lambda: write_stdout(_document(arguments, reason)))
+                _try(lambda: write_stdout(_document(arguments, reason, clock)))
     return ExitCode.CRASHED
+
+
+def _left(code: ExitCode) -> ExitCode:
+    """Return the parser's exit code, once help or version are out to the last byte."""
+    try:
+        if code is ExitCode.OK:
+            write_stdout("")
+    except StdoutError as error:
+        _say(str(error))
+        return ExitCode.CRASHED
+    return code
 
 
 def describe(fault: BaseException) -> str:
@@ -105,20 +115,19 @@ def _message(reason: str) -> str:
     return f"The run ended early ({reason}), so nothing is known."
 
 
-def _document(arguments: list[str], reason: str) -> str:
+def _document(arguments: list[str], reason: str, clock: Clock) -> str:
     wanted = "json" if "--json" in arguments else _asked(arguments, "--format", "", "text")
     match wanted:
         case "json":
-            return json.dumps(_report(_name(arguments), reason), indent=2) + "\n"
+            return json.dumps(_report(_name(arguments), reason, format_instant(clock.wall_ms())), indent=2) + "\n"
         case "nagios":
-            return f"MEMORY CRITICAL - {_FINDING}: {_message(reason)}|\n".replace("|\n", "\n")
+            return f"MEMORY CRITICAL - {_FINDING}: {_message(reason)}\n"
         case _:
             return f"CRITICAL: {_FINDING}: {_message(reason)}\n"
 
 
-def _report(name: str, reason: str) -> dict[str, Any]:
+def _report(name: str, reason: str, now: str) -> dict[str, Any]:
     """Return a valid report in which nothing was judged but the run itself."""
-    now = format_instant(_now_ms())
     spec = CATALOGUE[_FINDING]
     undone = [check.id for check in CHECKS if check.id != spec.check]
     checks = [{"id": check, "status": "skipped", "summary": _UNDONE} for check in undone]
@@ -151,15 +160,11 @@ def _report(name: str, reason: str) -> dict[str, Any]:
     }
 
 
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000  # noqa: TID251  (a run that crashed has no other clock)
-
-
-def _publish(arguments: list[str], reason: str) -> None:
+def _publish(arguments: list[str], reason: str, clock: Clock) -> None:
     path = _asked(arguments, "--textfile", "CORTEX_HEALTH_TEXTFILE")
     if not path.endswith(".prom"):
         return
-    name, now_s = _name(arguments), _now_ms() / 1000
+    name, now_s = _name(arguments), clock.wall_ms() / 1000
     try:
         text = _all_series(name, now_s, reason)
     except BaseException:  # noqa: BLE001  (whatever is broken: these are the series that alerts look at)

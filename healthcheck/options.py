@@ -32,9 +32,7 @@ OPTIONS: Final = (
     Option("--root", "CORTEX_HEALTH_ROOT", "DIR", "the folder that holds LIFEOS/ (default: ~/.claude)"),
     Option("--memory-root", "CORTEX_MEMORY_ROOT", "DIR", "the memory root itself (default: ROOT/LIFEOS/MEMORY)"),
     Option("--now", "CORTEX_HEALTH_NOW", "TIME", "judge by this time: ISO with a zone, or milliseconds since 1970"),
-    Option(
-        "--index-manifest", "CORTEX_INDEX_MANIFEST", "FILE", "default: MEMORY/INDEX/index-manifest.json"
-    ),
+    Option("--index-manifest", "CORTEX_INDEX_MANIFEST", "FILE", "default: MEMORY/INDEX/index-manifest.json"),
     Option("--report", "CORTEX_HEALTH_REPORT_PATH", "FILE", "also write the report as JSON (mode 0600)"),
     Option("--textfile", "CORTEX_HEALTH_TEXTFILE", "FILE.prom", "also write metrics for node_exporter"),
     Option("--name", "CORTEX_HEALTH_NAME", "NAME", "the `memory` label of every metric (default: default)"),
@@ -134,7 +132,8 @@ def build_parser() -> argparse.ArgumentParser:
     no_write = f"leave no history row [{NO_WRITE_VARIABLE}]"
     parser.add_argument("--no-write", action="store_true", help=no_write)
     parser.add_argument("--version", action="version", version=f"memory-health {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="other commands")
+    # `prog` is given, since argparse would import half a toolbox to work it out.
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="other commands", prog=parser.prog)
     explain = commands.add_parser("explain", help="what a finding means, and the way back", allow_abbrev=False)
     explain.add_argument("finding", metavar="FINDING", choices=tuple(CATALOGUE), help="its id, such as retrieval-stale")
     commands.add_parser("schema", help="the JSON Schema of the report", allow_abbrev=False)
