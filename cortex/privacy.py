@@ -19,6 +19,7 @@ same in both, so what is found in the shadow is cut from the text. Of ASCII text
 import re
 from typing import Final, NamedTuple
 
+from cortex.text import WHITE_SPACE
 from policies.limits import PRIVACY_ROUNDS
 
 # Unicode's confusables for the letters of `private`, beyond what compatibility decomposition already maps.
@@ -56,10 +57,6 @@ DEFAULT_IGNORABLE: Final = (
     (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
     (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
 )  # fmt: skip
-WHITE_SPACE: Final = (
-    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000\ufeff"
-)
 FULL_WIDTH_OPENER: Final = "\uff1c"
 SMALL_OPENER: Final = "\ufe64"
 
@@ -160,7 +157,7 @@ def _shadow_of(character: str) -> str:
 
 
 def _spell(character: str) -> str:
-    """Return what a character outside ASCII reads as: lower-case, without accents and invisible parts, look-alikes mapped.
+    """Return what a character outside ASCII reads as: lower-case, look-alikes mapped, no accents, nothing invisible.
 
     Decomposition works character by character, and marks are dropped, so a text reads as its characters do.
     """

@@ -7,18 +7,23 @@ Everything else (no zone, a blank for the T, epoch numbers, an impossible date) 
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from policies.thresholds import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 
-_FORM = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
-    r"(?:T([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?(?:Z|([+-])([0-9]{2}):([0-9]{2})))?"
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_TIME = re.compile(
+    r"T([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]{1,9}))?)?"
+    r"(?:Z|([+-])([01][0-9]|2[0-3]):([0-5][0-9]))"
 )
+_DATE_LENGTH: Final = len("YYYY-MM-DD")
 _RUN_ID = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2})-([0-9]{2})-([0-9]{2})-([0-9]{3}Z)")
 _DAYS_IN_MONTH: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _DAYS_BEFORE_MONTH: Final = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 _DAYS_BEFORE_1970: Final = 719_162  # from 0001-01-01
+# A memory's dates and times repeat; so many of each are not parsed twice.
+_REMEMBERED: Final = 4096
 
 
 def parse_timestamp(text: str) -> int | None:
@@ -26,22 +31,9 @@ def parse_timestamp(text: str) -> int | None:
 
     Digits past the millisecond are cut, not rounded.
     """
-    match = _FORM.fullmatch(text)
-    if match is None:
-        return None
-    year, month, day, hour, minute, second, fraction, sign, zone_hour, zone_minute = match.groups()
-    days = _days_since_1970(int(year), int(month), int(day))
-    if days is None:
-        return None
-    if hour is None:
-        return days * DAY_MS
-    if hour > "23" or minute > "59" or (second or "00") > "59" or (zone_hour or "00") > "23":
-        return None
-    if (zone_minute or "00") > "59":
-        return None
-    time = int(hour) * HOUR_MS + int(minute) * MINUTE_MS + int(second or 0) * SECOND_MS
-    offset = int(zone_hour or 0) * HOUR_MS + int(zone_minute or 0) * MINUTE_MS
-    return days * DAY_MS + time + int((fraction or "")[:3].ljust(3, "0")) - (-offset if sign == "-" else offset)
+    midnight = _midnight(text[:_DATE_LENGTH])
+    since = _since_midnight(text[_DATE_LENGTH:])
+    return None if midnight is None or since is None else midnight + since
 
 
 def parse_run_id(name: str) -> int | None:
@@ -71,6 +63,26 @@ def format_instant(instant: int) -> str:
 def is_date(text: str) -> bool:
     """Tell whether a timestamp is a date alone, without a time."""
     return "T" not in text
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _midnight(date: str) -> int | None:
+    """Milliseconds from 1970 to the midnight (UTC) that begins a date, or None for a text that is no date."""
+    match = _DATE.fullmatch(date)
+    days = _days_since_1970(*map(int, match.groups())) if match else None
+    return None if days is None else days * DAY_MS
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _since_midnight(time: str) -> int | None:
+    """Milliseconds from that midnight to a time with its zone (an empty text: no time), or None for another text."""
+    match = _TIME.fullmatch(time)
+    if not match:
+        return 0 if time == "" else None
+    hour, minute, second, fraction, sign, zone_hour, zone_minute = match.groups(default="0")
+    offset = int(zone_hour) * HOUR_MS + int(zone_minute) * MINUTE_MS
+    since = int(hour) * HOUR_MS + int(minute) * MINUTE_MS + int(second) * SECOND_MS + int(fraction[:3].ljust(3, "0"))
+    return since + offset if sign == "-" else since - offset
 
 
 def _is_leap(year: int) -> bool:

@@ -1,0 +1,218 @@
+"""Reading the corpus: from a pinned root to records, faults and notes, file by file in path order.
+
+No file is opened by a path that could mean another one by then: folders are opened by descriptor without following
+links, files relative to them, and what was opened is checked. A file is read to one byte past its size; one that
+changes while it is read is read again, and is a fault if it does not come to rest.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from cortex.corpus.faults import CorpusError, Fault, Note, fault
+from cortex.corpus.folders import Folders, fault_of_opening
+from cortex.corpus.jsonl import parse_row
+from cortex.corpus.markdown import parse_note
+from cortex.corpus.record import Flaw, Parsed, Record
+from cortex.corpus.root import PinnedRoot
+from cortex.corpus.walk import CorpusFile, Survey, survey
+from cortex.text import find_control, holds_control, is_blank
+from policies.limits import CORPUS_MAX_BYTES, CORPUS_MAX_FILE_BYTES, CORPUS_MAX_RECORDS, MIB
+
+# So often a file that changes under the reader is read anew.
+READ_ATTEMPTS: Final = 5
+# From here on the fast decoder wins back what importing it costs.
+BULK_BYTES: Final = 4 * MIB
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_EMPTY_LINES: Final = (b"", b"\r")
+
+QuickReader = Callable[[bytes], Record | None]
+
+
+class Reading(NamedTuple):
+    """Everything that reading the corpus came to. `records` are the sound ones, `withheld` counts the private ones."""
+
+    records: tuple[Record, ...]
+    faults: tuple[Fault, ...]
+    notes: tuple[Note, ...]
+    files: int
+    withheld: int
+
+
+def read_corpus(root: PinnedRoot, *, stop_at_first_fault: bool) -> Reading:
+    """Read the corpus below a pinned root.
+
+    Raises:
+        CorpusError: With `stop_at_first_fault`, at the first fault: those of shape first, then in path and line order.
+    """
+    reader = Reader(root)
+    records, faults, notes = [], [], []
+    for item in reader.items():
+        if isinstance(item, Record):
+            records.append(item)
+        elif isinstance(item, Note):
+            notes.append(item)
+        elif stop_at_first_fault:
+            raise CorpusError(item)
+        else:
+            faults.append(item)
+    faults.sort(key=_place)
+    withheld = sum([note.kind == "withheld" for note in notes])
+    return Reading(tuple(records), tuple(faults), tuple(notes), len(reader.survey.files), withheld)
+
+
+def iter_records(root: PinnedRoot, *, backwards: bool = False) -> Iterator[Record]:
+    """Yield the records one by one, so that only one file's are held; with `backwards` from the last file to the first.
+
+    Raises:
+        CorpusError: At the first fault. What was yielded before it is of no use then: the corpus is not sound.
+    """
+    for item in Reader(root, backwards=backwards).items():
+        if isinstance(item, Record):
+            yield item
+        elif isinstance(item, Fault):
+            raise CorpusError(item)
+
+
+class Reader:
+    """One reading of the corpus. `survey` is what the walk saw."""
+
+    def __init__(self, root: PinnedRoot, *, backwards: bool = False) -> None:
+        self.survey: Survey = survey(root)
+        self._root = root
+        self._files = self.survey.files[::-1] if backwards else self.survey.files
+        self._first_path: dict[str, str] = {}  # of each id
+        self._is_bulk = _jsonl_bytes(self.survey.files) >= BULK_BYTES
+        self._bytes = 0
+        self._records = 0
+
+    def items(self) -> Iterator[Record | Fault | Note]:
+        """Yield what the files hold, faults of shape first; past a limit nothing more than the fault that says so."""
+        yield from self.survey.faults
+        faulty = {found.path for found in self.survey.faults}
+        folders = Folders(self._root.descriptor)
+        try:
+            for file in self._files:
+                if file.path not in faulty:
+                    yield from self._file(folders, file.path)
+                if self._bytes > CORPUS_MAX_BYTES or self._records > CORPUS_MAX_RECORDS:
+                    return
+        finally:
+            folders.close()
+
+    def _file(self, folders: Folders, path: str) -> Iterator[Record | Fault | Note]:
+        data = _read(folders, path)
+        if isinstance(data, Fault):
+            yield data
+            return
+        self._bytes += len(data)
+        if self._bytes > CORPUS_MAX_BYTES:
+            if self.survey.size_bytes <= CORPUS_MAX_BYTES:
+                yield fault(path, None, "limit", f"brings the corpus to more than {CORPUS_MAX_BYTES // MIB} MiB")
+            return
+        data = data.removeprefix(_BYTE_ORDER_MARK)
+        yield from self._note(path, data) if path.endswith(".md") else self._lines(path, data)
+
+    def _note(self, path: str, data: bytes) -> Iterator[Record | Fault | Note]:
+        text = _decode(path, 1, data)
+        if isinstance(text, Fault):
+            yield text
+        else:
+            yield from self._take(path, None, parse_note(path, text))
+
+    def _lines(self, path: str, data: bytes) -> Iterator[Record | Fault | Note]:
+        quick = self._quick_reader(path, data)
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if line in _EMPTY_LINES:
+                continue
+            record = quick(line) if quick else None
+            if record is not None:
+                yield self._admit(record, number)
+            else:
+                yield from self._line(path, number, line)
+            if self._records > CORPUS_MAX_RECORDS:
+                return
+
+    def _line(self, path: str, number: int, line: bytes) -> Iterator[Record | Fault | Note]:
+        text = _decode(path, number, line)
+        if isinstance(text, Fault):
+            yield text
+        elif not is_blank(text):
+            yield from self._take(path, number, parse_row(path, text))
+
+    def _take(self, path: str, line: int | None, parsed: Parsed) -> Iterator[Record | Fault | Note]:
+        result, cut = parsed
+        if cut:
+            yield Note(path, line, "cut-by-untrusted-opener", "is cut where something like a private tag opens")
+        if isinstance(result, Flaw):
+            yield fault(path, line, result.kind, result.message)
+        elif isinstance(result, Record):
+            yield self._admit(result, line)
+        else:
+            yield Note(path, line, "withheld", "leaves no record: what it would say of itself is private")
+            self._records += 1
+            if self._records > CORPUS_MAX_RECORDS:
+                yield _too_many_records(path, line)
+
+    def _admit(self, record: Record, line: int | None) -> Record | Fault:
+        """Return a record that is one too many, or has an id that is taken, as a fault; any other as it is."""
+        path = record.provenance.path
+        self._records += 1
+        if self._records > CORPUS_MAX_RECORDS:
+            return _too_many_records(path, line)
+        first = self._first_path.get(record.id)
+        if first is not None:
+            return fault(path, line, "duplicate-id", f"has the id of another record, in {first}")
+        self._first_path[record.id] = path
+        return record
+
+    def _quick_reader(self, path: str, data: bytes) -> QuickReader | None:
+        if not self._is_bulk:
+            return None
+        from cortex.corpus.jsonl_bulk import quick_reader
+
+        return quick_reader(path, data)
+
+
+def _jsonl_bytes(files: tuple[CorpusFile, ...]) -> int:
+    return sum([file.size for file in files if file.path.endswith(".jsonl")])
+
+
+def _read(folders: Folders, path: str) -> bytes | Fault:
+    """Return the bytes of a file once two looks at it agree, or the fault that keeps it from being read."""
+    try:
+        descriptor = folders.open_file(path)
+        try:
+            for _ in range(READ_ATTEMPTS):
+                size = os.fstat(descriptor).st_size
+                if size > CORPUS_MAX_FILE_BYTES:
+                    return fault(path, None, "limit", f"holds more than {CORPUS_MAX_FILE_BYTES // MIB} MiB")
+                data = os.pread(descriptor, size + 1, 0)
+                if len(data) == size:
+                    return data
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        return fault_of_opening(path, error)
+    return fault(path, None, "unreadable", "kept changing while it was read")
+
+
+def _decode(path: str, line: int, data: bytes) -> str | Fault:
+    """Return bytes that begin at a line as sound text, or a fault with the line of what is wrong."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        return fault(path, line + data.count(b"\n", 0, error.start), "encoding", "is not valid UTF-8")
+    if not holds_control(data):
+        return text
+    position = find_control(text) or 0
+    name = f"U+{ord(text[position]):04X}"
+    return fault(path, line + text.count("\n", 0, position), "control-character", f"holds the control character {name}")
+
+
+def _too_many_records(path: str, line: int | None) -> Fault:
+    return fault(path, line, "limit", f"brings the corpus to more than {CORPUS_MAX_RECORDS} records")
+
+
+def _place(found: Fault) -> tuple[str, int]:
+    return found.path, found.line or 0

@@ -1,0 +1,39 @@
+"""What counts as blank, and which characters no canonical text may hold. One definition for the whole memory."""
+
+import re
+from typing import Final
+
+WHITE_SPACE: Final = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+BYTE_ORDER_MARK: Final = "\ufeff"
+
+# C0 without tab, LF and CR; DEL and C1.
+_CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_C1_IN_UTF8 = re.compile(b"\xc2[\x80-\x9f]")
+_NO_CONTROL: Final = bytes({*range(256)} - {*range(0x20), 0x7F} | {*b"\t\n\r"})
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether `text` is empty or white space alone."""
+    return not text.strip(WHITE_SPACE)
+
+
+def find_control(text: str) -> int | None:
+    """Return where the first forbidden control character of `text` stands, or None."""
+    match = _CONTROL.search(text)
+    return match.start() if match else None
+
+
+def holds_control(data: bytes) -> bool:
+    """Tell whether UTF-8 text holds a forbidden control character; faster than decoding and looking."""
+    if data.translate(None, _NO_CONTROL):
+        return True
+    return not data.isascii() and _C1_IN_UTF8.search(data) is not None
+
+
+def holds_surrogate(text: str) -> bool:
+    """Tell whether decoded JSON holds half of a surrogate pair, which is no character."""
+    return not text.isascii() and _SURROGATE.search(text) is not None
