@@ -16,6 +16,7 @@ from policies.timestamps import parse_run_id, parse_timestamp
 Count = Annotated[int, Meta(ge=0)]
 Measure = Annotated[float, Meta(ge=0)]
 Text = Annotated[str, Meta(min_length=1)]
+Reason = Annotated[str, Meta(pattern=r"\S")]
 Sha256 = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 Nothing = Annotated[list[Any], Meta(max_length=0)]
 
@@ -117,7 +118,7 @@ class HealthPolicy(Struct, forbid_unknown_fields=True):
 
     schema: Literal["memory-health-policy/v1"]
     not_enabled: Annotated[
-        dict[Literal["reviewer", "retrieval", "proposals"], Text], Meta(max_length=NOT_ENABLED_AT_MOST)
+        dict[Literal["reviewer", "retrieval", "proposals"], Reason], Meta(max_length=NOT_ENABLED_AT_MOST)
     ]
 
 

@@ -18,6 +18,8 @@ from policies.limits import MANIFEST_MAX_BYTES
 
 Opener = Callable[[str, int | None], int]
 
+# What a name is that holds a NUL, or that the file system's encoding cannot spell.
+NO_PATH: Final = "is no path"
 _ROOT_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -37,6 +39,8 @@ def describe(error: OSError) -> str:
     """Return what is wrong with a file, as the rest of a sentence that begins with its path."""
     if isinstance(error, NotRegularError | ShrunkError):
         return str(error)
+    if isinstance(error, NotADirectoryError):
+        return "is no folder"
     return f"cannot be read ({(error.strerror or type(error).__name__).lower()})"
 
 
@@ -58,6 +62,8 @@ def open_below(layout: Layout, top: Path, names: tuple[str, ...], opener: Opener
         return Missing(f"no {shown(layout, path)}")
     except OSError as error:
         return Unreadable(shown(layout, path), describe(error))
+    except ValueError:
+        return Unreadable(shown(layout, path), NO_PATH)
     return descriptor
 
 

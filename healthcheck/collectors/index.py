@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from cortex.layout import INDEX_POLICY, Layout
 from cortex.nofollow import open_regular
-from healthcheck.collectors.folder import describe, open_below, read_document, shown
+from healthcheck.collectors.folder import NO_PATH, describe, open_below, printable, read_document, shown
 from healthcheck.evidence import AdoptedIndex, Collected, Missing, NoIndex, Observed, Unreadable
 from healthcheck.shapes import IndexManifest, IndexPolicy, as_index_manifest, as_shape
 from policies.limits import INDEX_MAX_BYTES
@@ -93,8 +93,10 @@ def _names_below(folder: Path, path: Path, name: str, reason: str) -> tuple[str,
         real = Path(os.path.realpath(path.parent, strict=True), path.name)
     except OSError as error:
         raise _FaultyError(name, describe(error)) from error
-    except ValueError as error:  # a NUL, or what the file system's encoding cannot spell
-        raise _FaultyError(name, "is no path") from error
+    except ValueError as error:
+        raise _FaultyError(name, NO_PATH) from error
+    if not real.parent.is_dir():
+        raise _FaultyError(name, "lies in something that is no folder")
     if not real.is_relative_to(folder):
         raise _FaultyError(name, reason)
     if real == folder:
@@ -137,9 +139,13 @@ def _hash_of(descriptor: int, name: str) -> str:
 
 
 def _canonical_hash(layout: Layout) -> str:
-    from cortex.corpus import CorpusError, read_canonical_digest
+    from cortex.corpus.digest import canonical_digest
+    from cortex.corpus.faults import CorpusError
+    from cortex.corpus.reader import iter_records
+    from cortex.corpus.root import pin
 
     try:
-        return read_canonical_digest(layout.memory_root)
+        with pin(layout.memory_root) as root:
+            return canonical_digest(iter_records(root))
     except CorpusError as error:
-        raise _FaultyError(shown(layout, layout.memory_root), f"cannot be measured: {error}") from error
+        raise _FaultyError(shown(layout, layout.memory_root), printable(f"cannot be measured: {error}")) from error

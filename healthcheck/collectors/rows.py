@@ -62,7 +62,7 @@ def read_log(
     start = len(BYTE_ORDER_MARK) if os.pread(descriptor, len(BYTE_ORDER_MARK), 0) == BYTE_ORDER_MARK else 0
     attempts_left = TORN_ROW_ATTEMPTS
     while True:
-        end = os.fstat(descriptor).st_size
+        end = _size_of(descriptor, at_least=start)
         start = _read_whole_lines(descriptor, start, end, tally, block_bytes)
         rest = _read_exactly(descriptor, start, min(end - start, ROW_MAX_BYTES + 1))
         if not (attempts_left and _may_be_torn(rest)):
@@ -71,9 +71,15 @@ def read_log(
         wait()
     if rest:
         tally.add_line(rest)
-    if os.fstat(descriptor).st_size < end:
-        raise ShrunkError("shrank while it was read")
+    _size_of(descriptor, at_least=end)
     return tally.result()
+
+
+def _size_of(descriptor: int, *, at_least: int) -> int:
+    size = os.fstat(descriptor).st_size
+    if size < at_least:
+        raise ShrunkError("shrank while it was read")
+    return size
 
 
 def _read_whole_lines(descriptor: int, start: int, end: int, tally: "_Tally", block_bytes: int) -> int:
