@@ -129,7 +129,7 @@ FINDINGS: Final = (
     FindingSpec(
         "reviewer-stale", "reviewer", _WARN,
         "The last healthy reviewer run is older than the limit.",
-        "now − its time > reviewer_stale_ms.",
+        "now - its time > reviewer_stale_ms.",
         "See why the reviewer has not run: its timer, its host, its log.",
         _NEW_REVIEW,
     ),
@@ -164,7 +164,7 @@ FINDINGS: Final = (
     FindingSpec(
         "retrieval-stale", "retrieval", _WARN,
         "The memory has not been asked for longer than the limit.",
-        "now − the last retrieval's time > retrieval_stale_ms.",
+        "now - the last retrieval's time > retrieval_stale_ms.",
         "See whether agents still use the memory, and whether retrievals are still recorded.",
         _NEW_RETRIEVAL,
     ),
@@ -213,7 +213,7 @@ FINDINGS: Final = (
     FindingSpec(
         "observability-age-exceeded", "observability", _WARN,
         "A log was last written longer ago than the limit: what wrote it has stopped, or it should be archived.",
-        "now − the oldest log's modification time > observability_max_age_ms.",
+        "now - the oldest log's modification time > observability_max_age_ms.",
         "See whether its writer should still be running; else compress or archive the log.",
         "Revive the writer, or compress (gzip) the named log.",
     ),
@@ -248,7 +248,7 @@ FINDINGS: Final = (
     FindingSpec(
         "index-stale", "index", _WARN,
         "The adopted index is older than the limit.",
-        "now − indexed_at > index_stale_ms.",
+        "now - indexed_at > index_stale_ms.",
         "Rebuild the index.",
         "Build the index anew.",
     ),
