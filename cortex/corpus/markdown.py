@@ -138,12 +138,14 @@ def _split_list(inline: str) -> list[str]:
 def _entry(text: str) -> str:
     """Return what one entry names: without comment and quotes; of a link, the page."""
     value = _unquote(_without_comment(text))
-    link = _LINK.fullmatch(value)
+    link = _LINK.fullmatch(value) if value.startswith("[[") else None
     return link[1].strip(WHITE_SPACE) if link else value
 
 
 def _without_comment(text: str) -> str:
     """Return a value up to ` #`, trimmed; a `#` in a link or in quotes at its start is part of it."""
-    protected = _PROTECTED.match(text)
-    comment = _COMMENT.search(text, protected.end() if protected else 0)
-    return (text[: comment.start()] if comment else text).strip(WHITE_SPACE)
+    if "#" in text:
+        protected = _PROTECTED.match(text)
+        comment = _COMMENT.search(text, protected.end() if protected else 0)
+        text = text[: comment.start()] if comment else text
+    return text.strip(WHITE_SPACE)

@@ -25,6 +25,7 @@ READ_ATTEMPTS: Final = 5
 BULK_BYTES: Final = 4 * MIB
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _EMPTY_LINES: Final = (b"", b"\r")
+_TOO_MANY_RECORDS: Final = f"brings the corpus to more than {CORPUS_MAX_RECORDS} records"
 
 QuickReader = Callable[[bytes], Record | None]
 
@@ -84,7 +85,8 @@ class Reader:
         self._first_path: dict[str, str] = {}  # of each id
         self._is_bulk = _jsonl_bytes(self.survey.files) >= BULK_BYTES
         self._bytes = 0
-        self._records = 0
+        self._records = 0  # sound, withheld and faulty ones: each is one that the limit counts
+        self._is_over_limit = False
 
     def items(self) -> Iterator[Record | Fault | Note]:
         """Yield what the files hold, faults of shape first; past a limit nothing more than the fault that says so."""
@@ -95,7 +97,7 @@ class Reader:
             for file in self._files:
                 if file.path not in faulty:
                     yield from self._file(folders, file.path)
-                if self._bytes > CORPUS_MAX_BYTES or self._records > CORPUS_MAX_RECORDS:
+                if self._is_over_limit:
                     return
         finally:
             folders.close()
@@ -107,13 +109,16 @@ class Reader:
             return
         self._bytes += len(data)
         if self._bytes > CORPUS_MAX_BYTES:
-            if self.survey.size_bytes <= CORPUS_MAX_BYTES:
-                yield fault(path, None, "limit", f"brings the corpus to more than {CORPUS_MAX_BYTES // MIB} MiB")
+            yield self._stop(path, None, f"brings the corpus to more than {CORPUS_MAX_BYTES // MIB} MiB")
             return
         data = data.removeprefix(_BYTE_ORDER_MARK)
         yield from self._note(path, data) if path.endswith(".md") else self._lines(path, data)
 
     def _note(self, path: str, data: bytes) -> Iterator[Record | Fault | Note]:
+        if self._records == CORPUS_MAX_RECORDS:
+            yield self._stop(path, None, _TOO_MANY_RECORDS)
+            return
+        self._records += 1
         text = _decode(path, 1, data)
         if isinstance(text, Fault):
             yield text
@@ -123,22 +128,28 @@ class Reader:
     def _lines(self, path: str, data: bytes) -> Iterator[Record | Fault | Note]:
         quick = self._quick_reader(path, data)
         for number, line in enumerate(data.split(b"\n"), 1):
-            if line in _EMPTY_LINES:
+            if line in _EMPTY_LINES or _is_blank(line):
                 continue
+            if self._records == CORPUS_MAX_RECORDS:
+                yield self._stop(path, number, _TOO_MANY_RECORDS)
+                return
+            self._records += 1
             record = quick(line) if quick else None
             if record is not None:
                 yield self._admit(record, number)
             else:
                 yield from self._line(path, number, line)
-            if self._records > CORPUS_MAX_RECORDS:
-                return
 
     def _line(self, path: str, number: int, line: bytes) -> Iterator[Record | Fault | Note]:
         text = _decode(path, number, line)
         if isinstance(text, Fault):
             yield text
-        elif not is_blank(text):
+        else:
             yield from self._take(path, number, parse_row(path, text))
+
+    def _stop(self, path: str, line: int | None, message: str) -> Fault:
+        self._is_over_limit = True
+        return fault(path, line, "limit", f"{message}; what comes after it was not read")
 
     def _take(self, path: str, line: int | None, parsed: Parsed) -> Iterator[Record | Fault | Note]:
         result, cut = parsed
@@ -150,16 +161,10 @@ class Reader:
             yield self._admit(result, line)
         else:
             yield Note(path, line, "withheld", "leaves no record: what it would say of itself is private")
-            self._records += 1
-            if self._records > CORPUS_MAX_RECORDS:
-                yield _too_many_records(path, line)
 
     def _admit(self, record: Record, line: int | None) -> Record | Fault:
-        """Return a record that is one too many, or has an id that is taken, as a fault; any other as it is."""
+        """Return a record, or a fault where its id is taken."""
         path = record.provenance.path
-        self._records += 1
-        if self._records > CORPUS_MAX_RECORDS:
-            return _too_many_records(path, line)
         first = self._first_path.get(record.id)
         if first is not None:
             return fault(path, line, "duplicate-id", f"has the id of another record, in {first}")
@@ -210,8 +215,8 @@ def _decode(path: str, line: int, data: bytes) -> str | Fault:
     return fault(path, line + text.count("\n", 0, position), "control-character", f"holds the control character {name}")
 
 
-def _too_many_records(path: str, line: int | None) -> Fault:
-    return fault(path, line, "limit", f"brings the corpus to more than {CORPUS_MAX_RECORDS} records")
+def _is_blank(line: bytes) -> bool:
+    return not line.startswith(b"{") and is_blank(line.decode("utf-8", "replace"))
 
 
 def _place(found: Fault) -> tuple[str, int]:
