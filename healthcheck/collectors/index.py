@@ -148,4 +148,7 @@ def _canonical_hash(layout: Layout) -> str:
         with pin(layout.memory_root) as root:
             return canonical_digest(iter_records(root))
     except CorpusError as error:
-        raise _FaultyError(shown(layout, layout.memory_root), printable(f"cannot be measured: {error}")) from error
+        found = error.fault  # its message may repeat a value, and a value may be private: place and kind are enough
+        where = found.path if found.line is None else f"{found.path}, line {found.line}"
+        reason = printable(f"cannot be measured: {where}: fault of kind {found.kind}")
+        raise _FaultyError(shown(layout, layout.memory_root), reason) from error

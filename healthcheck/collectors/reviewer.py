@@ -90,21 +90,23 @@ def _look_at_runs(layout: Layout) -> _Runs | Unreadable:
     if isinstance(folder, Unreadable):
         return folder
     path = layout.observability / REVIEWER_RUNS
-    runs = []
-    ignored = 0
+    found = []
     try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                path = layout.observability / REVIEWER_RUNS / entry.name
-                run = _run(entry, folder)
-                ignored += run is None
-                if run:
-                    runs.append(run)
+        for entry in _entries(folder):
+            path = layout.observability / REVIEWER_RUNS / entry.name
+            found.append(_run(entry, folder))
     except OSError as error:
         return Unreadable(shown(layout, path), describe(error))
     finally:
         os.close(folder)
-    return _Runs(tuple(runs), ignored)
+    runs = tuple(run for run in found if run)
+    return _Runs(runs, ignored=len(found) - len(runs))
+
+
+def _entries(folder: int) -> list[os.DirEntry[str]]:
+    """Return the entries by name, so that of several faults the same one is told every time."""
+    with os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
 
 
 def _run(entry: os.DirEntry[str], folder: int) -> _Run | None:

@@ -226,15 +226,13 @@ def sound_rows(block: bytes) -> int:
     msgspec checks the grammar, but lets through two objects on a line, one object over two lines, bad UTF-8 in what it
     skips, and numbers that overflow; and it refuses lone surrogates, which are no fault here. 0 means doubt, no more.
     """
-    if not (block.startswith(b"{") and block.endswith(b"}\n")):
-        return 0
     try:
         rows = len(_DECODER.decode_lines(block))
         if not block.isascii():
             block.decode()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return 0
-    # No string holds a raw newline and no object holds `}` newline `{`, so these two counts leave one way to lie.
+    # No string holds a raw newline and no object holds `}` newline `{`: with these counts each newline ends one object.
     if block.count(b"\n") != rows or block.count(b"}\n{") != rows - 1:
         return 0
     numbers = block.translate(_NUMBERS_ONLY)

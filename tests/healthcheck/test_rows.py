@@ -125,6 +125,7 @@ def test_a_lone_cr_ends_no_line() -> None:
 def test_an_object_over_two_lines_is_no_row_even_where_two_stand_on_another_line() -> None:
     for content in (b'{"a":[{}\n,{}]}\n{}{}\n', b'{"a":1,\n"b":{}}\n{}{}\n', b'{"a":[\n{},{}]}\n{}{}\n'):
         assert read(content).malformed == Malformed(3, (1, 2, 3))
+    assert read(b'{"a":1,\n"b":2}\n{}\n') == Log(1, Malformed(2, (1, 2)), Row(3, {}))
 
 
 def test_the_numbers_of_the_first_ten_malformed_lines_are_kept_and_all_are_counted() -> None:
