@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 def main(argv: "Sequence[str] | None" = None) -> int:
     """Run the command with these arguments, the process's own by default, and return what to exit with."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    code = _answer(list(sys.argv[1:] if argv is None else argv))
+    _drain_stderr()
+    return code
+
+
+def _answer(arguments: list[str]) -> int:
     began = time.perf_counter()  # noqa: TID251
     try:
         from healthcheck.clock import Clock
@@ -41,6 +46,20 @@ def _wall_ms() -> int:
 
 def _last_resort(fault: BaseException) -> int:
     """Answer where not even the emergency answer could be given; `ExitCode` may be what could not be imported."""
-    if sys.stderr is not None:
-        print(f"memory-health: {type(fault).__name__}", file=sys.stderr)  # noqa: T201
+    try:
+        if sys.stderr is not None:
+            print(f"memory-health: {type(fault).__name__}", file=sys.stderr)  # noqa: T201
+    except (OSError, ValueError):
+        pass  # it is full or closed; the exit code still says it
     return 130 if isinstance(fault, KeyboardInterrupt) else 2
+
+
+def _drain_stderr() -> None:
+    """Let go nowhere what stderr would not take: the interpreter flushes at its end, and exits 120 where that fails."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except (OSError, ValueError):
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
