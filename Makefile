@@ -9,7 +9,7 @@
 .PHONY: help demo test proof check fix docs bench clean
 
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 TYPED := policies cortex healthcheck examples benchmarks docs
 
 # A virtual environment that was moved with its folder, or whose Python is gone, is none: make it anew.

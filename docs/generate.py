@@ -27,6 +27,7 @@ INTRODUCTION = """\
 
 Each heading is the id of a finding, as reports, metrics and `memory-health explain ID` name it. Ids are stable.
 A check is as bad as its worst finding, and a run as bad as its worst check. Warn exits 1, critical exits 2.
+
 """
 
 # What passing each threshold leads to.

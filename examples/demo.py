@@ -24,7 +24,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cortex.corpus import read_canonical_digest
+from cortex.corpus.digest import canonical_digest
+from cortex.corpus.reader import iter_records
+from cortex.corpus.root import pin
 from policies.timestamps import format_instant, parse_timestamp
 
 NOW = parse_timestamp("2026-08-01T12:00:00Z") or 0
@@ -164,9 +166,11 @@ def adopt_index(memory: Memory) -> None:
     """Write an index of the notes' titles, and the manifest that ties it to exactly these notes."""
     titles = {name: text.split("title: ")[1].splitlines()[0] for name, text in sorted(NOTES.items())}
     memory.write(memory.index, json.dumps(titles, indent=2) + "\n")
+    with pin(memory.base) as pinned:
+        digest = canonical_digest(iter_records(pinned))
     manifest = {
         "schema": "lifeos-cortex-index/v1",
-        "canonical_sha256": read_canonical_digest(memory.base),
+        "canonical_sha256": digest,
         "index_path": memory.index.name,
         "index_sha256": sha256(memory.index.read_bytes()).hexdigest(),
         "indexed_at": stamp(HOUR_MS),
