@@ -26,6 +26,7 @@ RowHandler = Callable[[int, dict[str, object]], None]
 # costs a third of the time.
 BLOCK_BYTES: Final = 64 * KIB
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_BLANKS: Final = b" \t\r"
 
 
 class Row(NamedTuple):
@@ -129,11 +130,13 @@ def _may_be_torn(line: bytes) -> bool:
 
 
 def _is_blank(line: bytes) -> bool:
-    return not line.strip(b" \t\r")
+    return not line.strip(_BLANKS)
 
 
 def _parse(line: bytes, *, unique_keys: bool) -> dict[str, object] | None:
     """Return the object on a line, or None where there is none."""
+    if not line.lstrip(_BLANKS).startswith(b"{"):
+        return None  # without the exception, which is what a log of other lines would spend its time on
     try:
         value = loads(line, unique_keys=unique_keys)
     except StrictJSONError:
