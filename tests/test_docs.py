@@ -67,6 +67,16 @@ def test_the_readme_names_every_option_and_no_other():
     assert set(re.findall(r"--[a-z][a-z-]+", table)) == real
 
 
+def test_the_page_of_the_textfile_names_every_series_and_no_other(tmp_path: Path):
+    command = Path(sys.executable).with_name("memory-health")
+    subprocess.run([command, "--root", tmp_path, "--no-write", "--textfile", tmp_path / "x.prom"], capture_output=True)
+    written = (tmp_path / "x.prom").read_text(encoding="utf-8")
+    real = set(re.findall(r"^# TYPE memory_health_(\w+)", written, re.MULTILINE))
+    page = (ROOT / "docs" / "textfile.md").read_text(encoding="utf-8")
+    first_cells = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    assert {name for cell in first_cells for name in re.findall(r"`(\w+)", cell)} == real
+
+
 def anchors(path: Path) -> set[str]:
     """What a document's headings are called in links."""
     text = CODE_BLOCK.sub("", path.read_text(encoding="utf-8"))
