@@ -29,7 +29,10 @@ class _Run(NamedTuple):
     history_skipped: str | None = None
 
     def with_fault(self, finding: str, message: str, subject: str) -> "_Run":
-        faults = (*self.evidence.setup.faults, SetupFault(finding, message, subject))
+        fault = SetupFault(finding, message, subject)
+        if fault in self.evidence.setup.faults:  # a second attempt failed like the first
+            return self
+        faults = (*self.evidence.setup.faults, fault)
         return self._replace(evidence=replace(self.evidence, setup=SetupEvidence(faults)))
 
 

@@ -304,14 +304,14 @@ FINDINGS: Final = (
     FindingSpec(
         "textfile-write-failed", "setup", _CRITICAL,
         "The metrics could not be published, so an older file may still say ok.",
-        "The textfile's folder is missing or not writable, or its name does not end in .prom.",
-        "Create the folder, or give the user that runs this check the right to write there.",
+        "The textfile's folder is missing or not writable, its name does not end in .prom, or something that is no regular file has it.",
+        "Name a file that ends in .prom, in a folder that is there and that the user running this check may write to.",
         "Create the folder named in the finding, writable for this user, then run again.",
     ),
     FindingSpec(
         "report-write-failed", "setup", _CRITICAL,
         "The report that was asked for could not be written.",
-        "Its folder is missing or not writable.",
+        "Its folder is missing or not writable, or something that is no regular file has its name.",
         "Create the folder, or name another file.",
         "Create the folder named in the finding, writable for this user, then run again.",
     ),

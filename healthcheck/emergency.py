@@ -108,7 +108,7 @@ def _asked(arguments: list[str], flag: str, variable: str, otherwise: str = "") 
 
 def _name(arguments: list[str]) -> str:
     name = _asked(arguments, "--name", "CORTEX_HEALTH_NAME", "default")
-    return name.encode("utf-8", "replace").decode("utf-8")
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _message(reason: str) -> str:

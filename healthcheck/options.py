@@ -121,6 +121,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="memory-health",
+        usage="memory-health [options] [explain FINDING | schema]",
         description="Judge whether a file-backed memory is alive. Missing evidence is never green.",
         epilog="Exit codes: 0 ok, 1 warn, 2 critical, crash or usage error, 130 interrupted.",
         allow_abbrev=False,

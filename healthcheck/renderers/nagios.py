@@ -7,7 +7,7 @@ Performance data in base units (s, B), with our thresholds as the upper end of t
 from collections.abc import Iterator
 from typing import Final
 
-from healthcheck.checks import Severity
+from healthcheck.checks import CheckId, Severity
 from healthcheck.renderers.printable import one_line
 from healthcheck.report import Measures, Report, measures
 from healthcheck.words import counted
@@ -35,12 +35,19 @@ def render(report: Report) -> str:
 
 
 def _text(report: Report) -> str:
-    """Return the worst problem and how many more there are; a bar would begin the performance data."""
+    """Return the worst problem, how many more there are, and what nobody looked at."""
     findings = report.assessment.findings
-    if not findings:
-        return f"{counted(report.counts()['ok'], 'check')} ok"
-    more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-    return one_line(f"{findings[0].id}: {findings[0].message}{more}").replace("|", "/")
+    text = f"{counted(report.counts()['ok'], 'check')} ok"
+    if findings:
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        text = f"{findings[0].id}: {findings[0].message}{more}"
+    unlooked = "".join(f"; {words}: {', '.join(checks)}" for words, checks in _not_looked_at(report) if checks)
+    return one_line(text + unlooked).replace("|", "/")  # a bar would begin the performance data
+
+
+def _not_looked_at(report: Report) -> Iterator[tuple[str, list[CheckId]]]:
+    for wanted, words in (("not-enabled", "not enabled"), ("skipped", "skipped")):
+        yield words, [result.check for result in report.assessment.checks if result.status == wanted]
 
 
 def _performance(report: Report, measured: Measures) -> Iterator[str]:

@@ -3,14 +3,21 @@
 import re
 from typing import Final
 
-_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+# Those that do not stand for a byte which the locale could not decode.
+_NO_BYTE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 # C0, DEL, C1, line and paragraph separators, and what changes the direction or place of the text around it.
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 def valid(text: str) -> str:
-    """Return text that can be encoded: what stood for a byte that is no UTF-8 becomes U+FFFD."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
+    """Return text that can be encoded, the same in every locale.
+
+    Bytes that the locale could not decode are decoded as UTF-8; what is none becomes U+FFFD.
+    """
+    if not _SURROGATE.search(text):
+        return text
+    return _NO_BYTE.sub("\ufffd", text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def one_line(text: str) -> str:

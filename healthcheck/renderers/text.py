@@ -7,7 +7,7 @@ enabled or was skipped; then, on one line, what is ok. Our own words are ASCII, 
 from collections.abc import Iterator
 from typing import Final
 
-from healthcheck.checks import CATALOGUE, FindingSpec, Severity
+from healthcheck.checks import CATALOGUE, CheckStatus, FindingSpec, Severity
 from healthcheck.judgement import Finding
 from healthcheck.renderers.printable import one_line
 from healthcheck.report import Report
@@ -16,6 +16,8 @@ from policies.timestamps import format_instant
 
 WIDTH: Final = 80
 _COLOURS: Final = {Severity.OK: "32", Severity.WARN: "33", Severity.CRITICAL: "1;31"}
+
+_NOT_LOOKED_AT: Final[tuple[tuple[CheckStatus, str], ...]] = (("not-enabled", "not enabled"), ("skipped", "skipped"))
 
 
 def render(report: Report, *, colour: bool = False) -> str:
@@ -43,7 +45,7 @@ def headline(report: Report) -> str:
     if findings:
         return cut(one_line(f"{word}: {findings[0].id}: {findings[0].message}"), WIDTH)
     counts = report.counts()
-    others = [f"{counts[status]} {status}" for status in ("not-enabled", "skipped") if counts[status]]
+    others = [f"{counts[status]} {words}" for status, words in _NOT_LOOKED_AT if counts[status]]
     return cut(f"{word}: {', '.join([counted(counts['ok'], 'check') + ' ok', *others])}", WIDTH)
 
 
@@ -63,7 +65,7 @@ def _finding(found: Finding, now: int, colour: bool) -> Iterator[str]:
 
 
 def _not_looked_at(report: Report) -> Iterator[str]:
-    for wanted, words in (("not-enabled", "not enabled"), ("skipped", "skipped")):
+    for wanted, words in _NOT_LOOKED_AT:
         for check, status, reason in report.assessment.checks:
             if status == wanted:
                 yield one_line(f"{words}: {check} ({reason})")

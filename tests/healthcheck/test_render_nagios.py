@@ -6,7 +6,7 @@ import pytest
 from support.green_evidence import LIMITS, index, logs, proposals, report, retrieval, retrieved
 from support.health_tree import DAY
 
-from healthcheck.evidence import Missing, Unreadable
+from healthcheck.evidence import Missing, NotEnabled, Observed, Unreadable
 from healthcheck.renderers import nagios
 from healthcheck.report import Report
 from policies.thresholds import EffectiveThreshold
@@ -60,4 +60,14 @@ def test_what_was_not_measured_is_unknown() -> None:
     assert nagios.render(NOTHING).count("=U") == 7
     assert "observability_oldest_age=2592000.001s" in nagios.render(
         report(observability=logs(oldest_at=report().now - 30 * DAY - 1))
+    )
+
+
+def test_what_nobody_looked_at_is_named_beside_any_verdict() -> None:
+    unlooked = {"policy": Observed(NotEnabled("P", {"retrieval": "unused"})), "corpus": GONE}
+    assert nagios.render(report(**unlooked)).startswith(
+        "MEMORY OK - 6 checks ok; not enabled: retrieval; skipped: corpus|"
+    )
+    assert "the limit is 10.; not enabled: retrieval; skipped: corpus|" in nagios.render(
+        report(**unlooked, proposals=proposals(pending=11))
     )
