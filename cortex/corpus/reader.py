@@ -184,21 +184,26 @@ def _jsonl_bytes(files: tuple[CorpusFile, ...]) -> int:
 
 
 def _read(folders: Folders, path: str) -> bytes | Fault:
-    """Return the bytes of a file once two looks at it agree, or the fault that keeps it from being read."""
+    """Return the bytes of a file, or the fault that keeps it from being read."""
     try:
         descriptor = folders.open_file(path)
         try:
-            for _ in range(READ_ATTEMPTS):
-                size = os.fstat(descriptor).st_size
-                if size > CORPUS_MAX_FILE_BYTES:
-                    return fault(path, None, "limit", f"holds more than {CORPUS_MAX_FILE_BYTES // MIB} MiB")
-                data = os.pread(descriptor, size + 1, 0)
-                if len(data) == size:
-                    return data
+            return _read_settled(descriptor, path)
         finally:
             os.close(descriptor)
     except OSError as error:
         return fault_of_opening(path, error)
+
+
+def _read_settled(descriptor: int, path: str) -> bytes | Fault:
+    """Return the bytes of an open file once two looks at it agree."""
+    for _ in range(READ_ATTEMPTS):
+        size = os.fstat(descriptor).st_size
+        if size > CORPUS_MAX_FILE_BYTES:
+            return fault(path, None, "limit", f"holds more than {CORPUS_MAX_FILE_BYTES // MIB} MiB")
+        data = os.pread(descriptor, size + 1, 0)
+        if len(data) == size:
+            return data
     return fault(path, None, "unreadable", "kept changing while it was read")
 
 
