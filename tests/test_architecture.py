@@ -36,9 +36,7 @@ CLOCKS = {
     "time": {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"},
 }
 # The project speaks of itself alone: no place on somebody's machine, no ticket, no other host.
-FOREIGN = re.compile(
-    r"/work/|/tmp/v0|\bcontract page|\bhelper sessions?\b|\bissues? #?[0-9]|\bTODO\b|\bFIXME\b|\bXXX\b"
-)
+FOREIGN = re.compile(r"(?<![\w.])/work/|/tmp/v0|\bcontract page|\bissues? #?[0-9]|\bTODO\b|\bFIXME\b|\bXXX\b")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Documented = Function | ast.ClassDef | ast.Module
