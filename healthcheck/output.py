@@ -69,9 +69,12 @@ def _flush_folder(folder: str) -> None:
 
 
 def describe_error(error: Exception) -> str:
-    """Return why, in words that repeat neither a path nor anything's content."""
-    reason = error.strerror if isinstance(error, OSError) else None
-    return reason or str(error) or type(error).__name__
+    """Return why, in words that repeat neither a path nor anything's content.
+
+    Of an error that is no OSError only the kind is told: its text may quote what it stumbled over.
+    """
+    reason = (error.strerror or str(error)) if isinstance(error, OSError) else ""
+    return reason or type(error).__name__
 
 
 def write_stdout(text: str) -> None:

@@ -44,16 +44,11 @@ def green(memory: Places, metrics: Path) -> Path:
     return textfile
 
 
-@pytest.mark.parametrize("call", ["os.replace", "os.rename"])
-def test_killed_before_the_rename_the_older_file_stands_and_no_other_is_collected(
-    memory: Places, green: Path, call: str
-) -> None:
+def test_killed_before_the_rename_the_older_file_stands_and_no_other_is_collected(memory: Places, green: Path) -> None:
     before = green.read_bytes()
     memory.reviewer_log.unlink()
-    prelude = f"import os, signal\n{call} = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)"
+    prelude = "import os, signal\nos.rename = os.replace = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)"
     answer = run_sabotaged(prelude, *options(memory, green))
-    if answer.exit_code == 1:
-        pytest.skip(f"the file is not put in place by {call}")
     assert answer.exit_code == -9
     assert green.read_bytes() == before
     assert [path.name for path in green.parent.glob("*.prom")] == ["memory.prom"]
@@ -145,7 +140,7 @@ def test_a_run_that_crashes_replaces_an_older_ok_by_critical(memory: Places, gre
     assert stat.S_IMODE(green.stat().st_mode) == 0o644
 
 
-@pytest.mark.parametrize("module", ["msgspec", "jsonlines", "prometheus_client"])
+@pytest.mark.parametrize("module", ["msgspec", "prometheus_client"])
 def test_a_broken_import_replaces_an_older_ok_by_critical(
     memory: Places, green: Path, tmp_path: Path, module: str
 ) -> None:
@@ -154,8 +149,6 @@ def test_a_broken_import_replaces_an_older_ok_by_critical(
     (broken / f"{module}.py").write_text("raise ImportError('s3cret')\n", encoding="utf-8")
     search_path = os.pathsep.join([str(broken), *filter(None, [os.environ.get("PYTHONPATH")])])
     answer = run_process(*options(memory, green), environment={"PYTHONPATH": search_path})
-    if answer.exit_code == 0:
-        pytest.skip(f"{module} is not needed for this run")
     assert answer.exit_code == 2
     assert answer.report["overall"] == "critical"
     assert "Traceback" not in answer.stderr
