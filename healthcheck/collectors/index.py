@@ -26,8 +26,8 @@ class _FaultyError(Exception):
 
 
 class _Manifest(NamedTuple):
-    path: str
-    folder: Path  # links resolved
+    path: Path
+    folder: Path  # its own, links resolved
     content: IndexManifest
 
 
@@ -69,7 +69,7 @@ def _read_manifest(layout: Layout, path: Path) -> _Manifest | None:
     content = as_index_manifest(document.value)
     if content is None:
         raise _FaultyError(name, "has not exactly the known fields, or one of them makes no sense")
-    return _Manifest(name, root.joinpath(*names[:-1]), content)
+    return _Manifest(path, root.joinpath(*names[:-1]), content)
 
 
 def _is_absent(path: Path) -> bool:
@@ -106,8 +106,8 @@ def _names_below(folder: Path, path: Path, name: str, reason: str) -> tuple[str,
 
 def _measure(layout: Layout, manifest: _Manifest) -> AdoptedIndex:
     content = manifest.content
+    index = shown(layout, manifest.path.parent / content.index_path)
     path = manifest.folder / content.index_path
-    index = shown(layout, path)
     names = _names_below(manifest.folder, path, index, "lies outside the manifest's folder")
     descriptor = open_below(layout, manifest.folder, names, open_regular)
     if isinstance(descriptor, Missing):
@@ -115,7 +115,7 @@ def _measure(layout: Layout, manifest: _Manifest) -> AdoptedIndex:
     if isinstance(descriptor, Unreadable):
         raise _FaultyError(index, descriptor.reason)
     return AdoptedIndex(
-        manifest=manifest.path,
+        manifest=shown(layout, manifest.path),
         index=index,
         indexed_at=parse_timestamp(content.indexed_at) or 0,
         canonical_sha256=content.canonical_sha256,

@@ -195,6 +195,16 @@ def test_a_manifest_may_be_named_anywhere_inside_the_memory_root(
     assert index_of(adopted, Path("MEMORY/other/m.json")).manifest == "MEMORY/other/m.json"
 
 
+def test_paths_are_told_as_the_memory_root_was_named(adopted: Places, tmp_path: Path) -> None:
+    alias = tmp_path / "alias" / "MEMORY"
+    alias.parent.mkdir()
+    alias.symlink_to(adopted.memory_root)
+    found = collect_index(layout_of(alias), None)
+    assert isinstance(found, Observed)
+    assert isinstance(found.value, AdoptedIndex)
+    assert (found.value.manifest, found.value.index) == (MANIFEST, "MEMORY/INDEX/index.bin")
+
+
 def test_a_manifest_that_was_named_and_is_not_there_is_faulty(adopted: Places) -> None:
     for path in ("x.json", "x/y.json"):
         named = adopted.memory_root / path
