@@ -115,6 +115,11 @@ SPOIL: Final[dict[str, tuple[Callable[[Path], Any], str, str]]] = {
     "a link": (lambda folder: (folder / "x.md").symlink_to("n0.md"), "MEMORY/KNOWLEDGE/Ideas/x.md", "link"),
     "a FIFO": (lambda folder: os.mkfifo(folder / "x.md"), "MEMORY/KNOWLEDGE/Ideas/x.md", "special-file"),
     "KNOWLEDGE a link": (lambda folder: damage.replace_by_link(folder.parent), "MEMORY/KNOWLEDGE", "link"),
+    "KNOWLEDGE a link to nowhere": (
+        lambda folder: damage.replace_by_dangling_link(folder.parent),
+        "MEMORY/KNOWLEDGE",
+        "link",
+    ),
     "KNOWLEDGE a file": (lambda folder: damage.replace_by_file(folder.parent), "MEMORY/KNOWLEDGE", "special-file"),
 }
 
