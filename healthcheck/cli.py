@@ -25,14 +25,16 @@ def _answer(arguments: list[str]) -> int:
     try:
         from healthcheck.clock import Clock
         from healthcheck.emergency import Progress, respond
+        from healthcheck.signals import handled_by, stop
     except BaseException as fault:  # noqa: BLE001
         return _last_resort(fault)
     clock = Clock(_wall_ms, lambda: time.perf_counter() - began)  # noqa: TID251
     progress = Progress()
     try:
-        from healthcheck.commands import run
+        with handled_by(stop):
+            from healthcheck.commands import run
 
-        return int(run(arguments, clock, progress))
+            return int(run(arguments, clock, progress))
     except BaseException as fault:  # noqa: BLE001
         try:
             return int(respond(arguments, fault, clock, progress))

@@ -13,7 +13,6 @@ from healthcheck.exit_codes import ExitCode
 from healthcheck.options import Options, parse
 from healthcheck.output import write_stdout
 from healthcheck.report import Report
-from healthcheck.signals import handled_by, stop
 
 SCHEMA_FILE: Final = Path(__file__).parent / "schemas" / "memory-health-v1.schema.json"
 
@@ -27,13 +26,12 @@ def run(arguments: list[str], clock: Clock, progress: Progress) -> ExitCode:
         SystemExit: A usage error, or help or version were printed.
         BaseException: Whatever went wrong and is no finding.
     """
-    with handled_by(stop):
-        options = parse(arguments, os.environ)
-        progress.judging = options.command is None
-        text, code = _answer(options, os.environ, clock)
-        progress.printing = True
-        write_stdout(text)
-        return code
+    options = parse(arguments, os.environ)
+    progress.judging = options.command is None
+    text, code = _answer(options, os.environ, clock)
+    progress.printing = True
+    write_stdout(text)
+    return code
 
 
 def _answer(options: Options, environment: Mapping[str, str], clock: Clock) -> tuple[str, ExitCode]:

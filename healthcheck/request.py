@@ -68,7 +68,7 @@ def quoted(value: str) -> str:
 
 
 def _root_fault(root: Setting | None) -> tuple[SetupFault, ...]:
-    if root is None or (root.value and os.path.isdir(root.value)):  # noqa: PTH112  (false, not an error, for odd names)
+    if root is None or os.path.isdir(root.value):  # noqa: PTH112  (false, not an error, for odd names)
         return ()
     message = f"{root.source} names {quoted(root.value)}, which is no folder."
     return (SetupFault("health-root-invalid", message, root.source),)

@@ -19,7 +19,10 @@ from support.nobody import as_nobody, give_to_nobody, open_folder, skip_where_mo
 from support.reports import checked_report
 
 from healthcheck.cli import main
+from healthcheck.clock import Clock
+from healthcheck.emergency import Progress, respond
 from healthcheck.exit_codes import ExitCode
+from healthcheck.signals import Stopped
 
 COMMAND = str(Path(sys.executable).with_name("memory-health"))
 SECRET = "s3cret"
@@ -174,6 +177,15 @@ def test_a_crash_of_another_command_prints_no_report_and_touches_no_metrics(tmp_
 STOPPING = [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGALRM]
 
 
+@pytest.mark.parametrize("module", ["msgspec", "argparse"])
+def test_a_signal_while_modules_are_imported_is_exit_2_too(memory: Path, tmp_path: Path, module: str) -> None:
+    textfile = tmp_path / "m.prom"
+    stop = "import os, signal; os.kill(os.getpid(), signal.SIGTERM)"
+    ended = start(*judge(memory, "--textfile", textfile), variables=poisoned(tmp_path, **{module: stop}))
+    assert (ended.returncode, ended.stderr) == (2, b"memory-health: stopped by SIGTERM\n")
+    assert samples(textfile)["memory_health_status"] == 2
+
+
 @pytest.mark.parametrize("number", STOPPING)
 def test_a_signal_is_exit_2_with_a_report_and_critical_metrics(
     memory: Path, tmp_path: Path, number: signal.Signals
@@ -265,9 +277,27 @@ def test_exit_codes_are_these_and_no_other() -> None:
 
 
 def test_the_handlers_of_the_caller_are_put_back(memory: Path) -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    main([*map(str, judge(memory))])
-    assert signal.getsignal(signal.SIGTERM) is before
+    def mine(*_: object) -> None:
+        pass
+
+    before = signal.signal(signal.SIGTERM, mine)
+    try:
+        main([*map(str, judge(memory))])
+        main(["--no-such-option"])
+        assert signal.getsignal(signal.SIGTERM) is mine
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_no_second_document_follows_where_the_first_may_be_out(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress()
+    progress.judging = progress.printing = True
+    clock = Clock(lambda: 0, lambda: 0.0)
+    assert respond(["--json"], Stopped("stopped by SIGTERM"), clock, progress) == 2
+    assert capsys.readouterr() == ("", "memory-health: stopped by SIGTERM\n")
+    progress.printing = False
+    respond(["--json"], Stopped("stopped by SIGTERM"), clock, progress)
+    assert checked_report(capsys.readouterr().out)["overall"] == "critical"
 
 
 def test_the_same_files_and_the_same_now_are_the_same_bytes(memory: Path) -> None:

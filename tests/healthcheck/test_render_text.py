@@ -5,7 +5,7 @@ from support.green_evidence import logs, proposals, report, retrieval, retrieved
 from support.health_tree import DAY
 
 from healthcheck.checks import FINDINGS
-from healthcheck.evidence import Missing, NotEnabled, Observed, Unreadable
+from healthcheck.evidence import Missing, NotEnabled, Observed, SetupEvidence, SetupFault, Unreadable
 from healthcheck.renderers import text
 from healthcheck.report import Report
 
@@ -73,6 +73,11 @@ def test_what_names_of_files_hold_neither_commands_the_terminal_nor_breaks_the_l
     assert "a\\x1b[31m\\x0ab\\u202e\ufffd" in rendered
     assert "c\\x0dd" in rendered
     assert not set("\x1b\r\u202e") & set(rendered)
+
+
+def test_the_first_line_is_one_line_whatever_stands_in_it() -> None:
+    setup = SetupEvidence((SetupFault("health-root-invalid", "a\x1b\nb", "--root"),))
+    assert text.render(report(setup=setup)).startswith("CRITICAL: health-root-invalid: a\\x1b\\x0ab\nmemory ")
 
 
 def test_colour_is_put_on_verdict_and_severities_alone() -> None:
