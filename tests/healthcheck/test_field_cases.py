@@ -181,6 +181,10 @@ class TestClockSkew:
         answer = audited(write(Recipe(run_folders=(RunFolder(-DAY),)), tmp_path))
         assert (answer.exit_code, answer.finding_ids) == (1, ["reviewer-future"])
 
+    def test_a_row_from_the_future_hides_no_run_that_hangs(self, tmp_path: Path) -> None:
+        places = write(Recipe(reviewer=("ahead",), run_folders=(RunFolder(30 * MINUTE),)), tmp_path)
+        assert (audited(places).exit_code, audited(places).finding_ids) == (2, ["reviewer-latest-timed-out"])
+
     def test_a_modification_time_from_the_future(self, memory: Places) -> None:
         set_age(memory.retrieval_log, -1)
         assert (audited(memory).exit_code, audited(memory).finding_ids) == (1, ["observability-future"])
