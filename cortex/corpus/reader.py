@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 from cortex.corpus.faults import CorpusError, Fault, Note, fault
 from cortex.corpus.folders import Folders, fault_of_opening
-from cortex.corpus.jsonl import parse_row
 from cortex.corpus.markdown import parse_note
 from cortex.corpus.record import Flaw, Parsed, Record
 from cortex.corpus.root import PinnedRoot
@@ -141,6 +140,8 @@ class Reader:
                 yield from self._line(path, number, line)
 
     def _line(self, path: str, number: int, line: bytes) -> Iterator[Record | Fault | Note]:
+        from cortex.corpus.jsonl import parse_row  # with it comes json, which a memory of notes does without
+
         text = _decode(path, number, line)
         if isinstance(text, Fault):
             yield text

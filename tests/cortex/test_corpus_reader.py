@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex.corpus import reader
+from cortex.corpus import reader, walk
 from cortex.corpus.faults import CorpusError
 from cortex.corpus.reader import Reading, iter_records, read_corpus
 from cortex.corpus.root import pin
@@ -160,6 +160,14 @@ def test_every_fault_is_listed_in_the_order_of_paths_and_lines_and_the_rest_is_r
         ("KNOWLEDGE/c.md", 1, "encoding"),
     ]
     assert [record.id for record in read(tmp_path).records] == ["r1", "r4"]
+
+
+def test_a_file_with_a_fault_of_shape_is_not_read_and_not_blamed_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "KNOWLEDGE/a.md", b"\xff" * 11)
+    monkeypatch.setattr(walk, "CORPUS_MAX_FILE_BYTES", 10)
+    assert faults(tmp_path) == [("KNOWLEDGE/a.md", None, "limit")]
 
 
 @pytest.mark.parametrize(

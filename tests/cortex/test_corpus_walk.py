@@ -312,9 +312,9 @@ class TestDescriptors:
     def deep(self, tmp_path: Path) -> Iterator[Path]:
         """A tree far deeper than a path may be long, with a file and a sibling on every level."""
         top = descriptor = os.open(tmp_path, os.O_RDONLY)
-        for _ in range(OPEN_FOLDERS_AT_MOST * 4):
+        for level in range(OPEN_FOLDERS_AT_MOST * 4):
             os.mkdir("folder-with-a-long-name", dir_fd=descriptor)
-            os.mkdir("z", dir_fd=descriptor)
+            os.mkdir(f"z{level}", dir_fd=descriptor)
             os.close(os.open("a.md", os.O_CREAT | os.O_WRONLY, dir_fd=descriptor))
             below = os.open("folder-with-a-long-name", os.O_RDONLY, dir_fd=descriptor)
             if descriptor != top:
