@@ -4,8 +4,12 @@
 parent (before links are resolved) where the root is named `MEMORY`, else the memory root itself.
 """
 
-from pathlib import Path
-from typing import Final, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DEFAULT_HEALTH_ROOT: Final = "~/.claude"
 MEMORY_BELOW_ROOT: Final = ("LIFEOS", "MEMORY")

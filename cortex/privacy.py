@@ -80,9 +80,10 @@ _SPELLED = (
     rf"{_SKIP}[aA\x85]{_SKIP}(?:[tT\x86]{_SKIP}[eE\x87]|\x8a)"
 )
 _CANDIDATE = re.compile(r"<[\0-\x20\x7f]*+[pP/\x80-\U0010ffff]")
-_TAG = re.compile(f"<{_WS}(/?){_WS}{_NAME}{_END}")
-_UNTRUSTED = re.compile(f"(?!<{_WS}{_NAME}{_END}){_SPELLED}")
-_TAG_OR_UNTRUSTED = re.compile(f"{_TAG.pattern}|{_SPELLED}")
+# Compiled when the first candidate turns up (`re` keeps them): most memories hold none.
+_TAG: Final = f"<{_WS}(/?){_WS}{_NAME}{_END}"
+_UNTRUSTED: Final = f"(?!<{_WS}{_NAME}{_END}){_SPELLED}"
+_TAG_OR_UNTRUSTED: Final = f"{_TAG}|{_SPELLED}"
 
 
 class Stripped(NamedTuple):
@@ -111,14 +112,14 @@ def strip_and_tell(text: str) -> Stripped:
     shadow = text if text.isascii() else text.translate(_SHADOW)
     cut = False
     for _ in range(PRIVACY_ROUNDS):
-        if not _TAG_OR_UNTRUSTED.search(shadow):
+        if not re.search(_TAG_OR_UNTRUSTED, shadow):
             return Stripped(text, cut)
-        untrusted = _UNTRUSTED.search(shadow)
+        untrusted = re.search(_UNTRUSTED, shadow)
         if untrusted:
             cut = True
             text, shadow = text[: untrusted.start()], shadow[: untrusted.start()]
         text, shadow = _drop_spans(text, shadow)
-    remains = _TAG_OR_UNTRUSTED.search(shadow)
+    remains = re.search(_TAG_OR_UNTRUSTED, shadow)
     return Stripped(text[: remains.start()], cut=True) if remains else Stripped(text, cut)
 
 
@@ -126,7 +127,7 @@ def _drop_spans(text: str, shadow: str) -> tuple[str, str]:
     """Drop tags and what stands inside them from a text and its shadow."""
     kept = []
     depth = start = 0
-    for tag in _TAG.finditer(shadow):
+    for tag in re.finditer(_TAG, shadow):
         if depth == 0:
             kept.append((start, tag.start()))
         depth = max(depth - 1, 0) if tag[1] else depth + 1

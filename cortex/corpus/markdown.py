@@ -5,7 +5,6 @@ with nothing else. Every pattern is possessive, so no text makes it slow.
 """
 
 import re
-from hashlib import sha256
 from typing import Final
 
 from cortex.corpus.record import Flaw, Instants, Parsed, Provenance, Record, read_instants
@@ -15,6 +14,8 @@ from policies.timestamps import parse_timestamp
 
 EPOCH: Final = "1970-01-01T00:00:00.000Z"
 WORK_FOLDER: Final = "WORK"
+_QUOTES: Final = ("'", '"')
+_RELATED: Final = "\nrelated:"
 
 # The names that may give each field that a private span must not silently replace, in order of preference.
 _ALTERNATIVES: Final = (("id",), ("type",), ("title", "name"), ("created", "date", "ts"), ("updated", "last_updated"))
@@ -45,7 +46,7 @@ def parse_note(path: str, text: str) -> Parsed:
 
 def _record(path: str, content: str, scalars: dict[str, str], related: tuple[str, ...]) -> Record | Flaw:
     get = scalars.get
-    identity = get("id") or f"path:{sha256(path.encode()).hexdigest()[:16]}"
+    identity = get("id") or _id_of_path(path)
     if is_blank(identity):
         return Flaw("field", "id is blank")
     created = get("created") or get("date") or get("ts") or EPOCH
@@ -69,6 +70,12 @@ def _record(path: str, content: str, scalars: dict[str, str], related: tuple[str
     )
 
 
+def _id_of_path(path: str) -> str:
+    from hashlib import sha256
+
+    return f"path:{sha256(path.encode()).hexdigest()[:16]}"
+
+
 def _default_type(path: str) -> str:
     return "work" if f"/{WORK_FOLDER}/" in f"/{path}" else "memory"
 
@@ -87,9 +94,9 @@ def _scalars(block: str) -> dict[str, str]:
 
 
 def _unquote(value: str) -> str:
-    if value[:1] in ("'", '"'):
+    if value.startswith(_QUOTES):
         value = value[1:]
-    return value[:-1] if value[-1:] in ("'", '"') else value
+    return value[:-1] if value.endswith(_QUOTES) else value
 
 
 def _is_withheld(text: str, public: str, scalars: dict[str, str]) -> bool:
@@ -115,13 +122,15 @@ def _is_withheld(text: str, public: str, scalars: dict[str, str]) -> bool:
 
 def _related(block: str) -> tuple[str, ...]:
     """Return what the last `related:` of a block names: an inline list, or the lines up to the next scalar."""
-    *_, line = (match for match in _SCALAR.finditer(block) if match[1] == "related")
-    inline = _without_comment(line[2])
+    start = block.rindex(_RELATED) + len(_RELATED)
+    end = block.find("\n", start)
+    end = len(block) if end < 0 else end
+    inline = _without_comment(block[start:end])
     if inline:
         values = _split_list(inline)
     else:
-        following = _SCALAR.search(block, line.end())
-        lines = _RELATED_LINE.finditer(block, line.end(), following.start() if following else len(block))
+        following = _SCALAR.search(block, end)
+        lines = _RELATED_LINE.finditer(block, end, following.start() if following else len(block))
         values = [match[1] or match[2] or "" for match in lines]
     named = [_entry(value) for value in values]
     return tuple([name for name in named if not is_blank(name)])
