@@ -49,12 +49,13 @@ class Fault(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Something that its owner may want to know, and that is no fault."""
+    """Something that its owner may want to know, and that is no fault. `identity` is the id of what was withheld."""
 
     path: str
     line: int | None
     kind: NoteKind
     message: str
+    identity: str | None = None
 
 
 class CorpusError(Exception):

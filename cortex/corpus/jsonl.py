@@ -1,6 +1,6 @@
 """A line of a JSONL file as a record: strict JSON, known keys, every string sound and then stripped. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from cortex import strict_json
@@ -38,11 +38,11 @@ def parse_row(path: str, line: str) -> Parsed:
     try:
         value = strict_json.loads(line)
     except strict_json.StrictJSONError as error:
-        return Parsed(Flaw("json", f"is no strict JSON: {error}"), cut=False)
+        return Parsed((Flaw("json", f"is no strict JSON: {error}"),))
     if not isinstance(value, dict):
-        return Parsed(Flaw("json", "is no JSON object"), cut=False)
-    flaw = _find_flaw(value)
-    return Parsed(flaw, cut=False) if flaw else parse_fields(path, Fields(**value))
+        return Parsed((Flaw("json", "is no JSON object"),))
+    flaws = tuple(_find_flaws(value))
+    return Parsed(flaws) if flaws else parse_fields(path, Fields(**value))
 
 
 def parse_fields(path: str, fields: Fields) -> Parsed:
@@ -50,23 +50,27 @@ def parse_fields(path: str, fields: Fields) -> Parsed:
     stripped = [_strip(value) for value in fields]
     cut = any(was_cut for _, was_cut in stripped)
     public = Fields(*[value for value, _ in stripped])
-    if any(is_blank(text) for text in (public.id, public.type, public.title, public.created, public.updated)):
-        return Parsed(None, cut)
-    if is_blank(public.content):
-        return Parsed(None, cut)
-    for before, after in ((fields.created, public.created), (fields.updated, public.updated)):
-        if after != before and parse_timestamp(after) is None:
-            return Parsed(None, cut)
+    if _is_withheld(fields, public):
+        return Parsed(None, public.id, cut)
     emptied: dict[str, Any] = {
         name: None
         for name, before, after in zip(Fields._fields, fields, public, strict=True)
         if isinstance(after, str) and after != before and is_blank(after)
     }
     related = [name for name in public.related if not is_blank(name)]
-    return Parsed(record_of(path, public._replace(related=related, **emptied)), cut)
+    return Parsed(record_of(path, public._replace(related=related, **emptied)), public.id, cut)
 
 
-def record_of(path: str, fields: Fields) -> Record | Flaw:
+def _is_withheld(fields: Fields, public: Fields) -> bool:
+    """Tell whether privacy leaves no record: it emptied what every record needs, or broke one of its times."""
+    needed = (public.id, public.type, public.title, public.created, public.updated, public.content)
+    times = ((fields.created, public.created), (fields.updated, public.updated))
+    return any(map(is_blank, needed)) or any(
+        after != before and parse_timestamp(after) is None for before, after in times
+    )
+
+
+def record_of(path: str, fields: Fields) -> Record | tuple[Flaw, ...]:
     """Return the record that stripped fields make."""
     instants = read_instants(fields.created, fields.updated, fields.valid_from, fields.valid_until)
     if not isinstance(instants, Instants):
@@ -96,28 +100,28 @@ def _strip(value: str | Sequence[str] | None) -> tuple[Any, bool]:
     return [item.text for item in items], any(item.cut for item in items)
 
 
-def _find_flaw(row: dict[str, object]) -> Flaw | None:
-    """Return what is wrong with the keys and values of a row before it is stripped, or None."""
+def _find_flaws(row: dict[str, object]) -> Iterator[Flaw]:
+    """Yield what is wrong with the keys and values of a row before it is stripped."""
     if not row.keys() <= KEYS:
-        return Flaw("field", "has a key that no record has")
+        yield Flaw("field", "has a key that no record has")
     for key in STRINGS:
         value = row.get(key, "" if key in NEEDED else key)
         if not isinstance(value, str) or is_blank(value):
-            return Flaw("field", f"{key} is no string that says something")
+            yield Flaw("field", f"{key} is no string that says something")
     for key in STRINGS_OR_NULL:
         if not isinstance(row.get(key), str | None):
-            return Flaw("field", f"{key} is neither a string nor null")
+            yield Flaw("field", f"{key} is neither a string nor null")
     related = row.get("related", [])
     if not (isinstance(related, list) and all(isinstance(item, str) and not is_blank(item) for item in related)):
-        return Flaw("field", "related is no list of strings that say something")
-    return _find_unsound_string(row)
+        yield Flaw("field", "related is no list of strings that say something")
+    for key in [key for key in row if key in KEYS]:
+        yield from _find_unsound_text(key, row[key])
 
 
-def _find_unsound_string(row: dict[str, object]) -> Flaw | None:
-    for key, value in row.items():
-        text = value if isinstance(value, str) else "".join(value) if isinstance(value, list) else ""
-        if find_control(text) is not None:
-            return Flaw("control-character", f"{key} holds a control character")
-        if holds_surrogate(text):
-            return Flaw("encoding", f"{key} holds half of a surrogate pair")
-    return None
+def _find_unsound_text(key: str, value: object) -> Iterator[Flaw]:
+    texts = value if isinstance(value, list) else [value]
+    text = "".join([item for item in texts if isinstance(item, str)])
+    if find_control(text) is not None:
+        yield Flaw("control-character", f"{key} holds a control character")
+    if holds_surrogate(text):
+        yield Flaw("encoding", f"{key} holds half of a surrogate pair")

@@ -29,7 +29,7 @@ _RELATED_LINE = re.compile(
 )
 _LINK_OR_QUOTED = r"""(?:\[\[[^\[\]]*+\]\]|"[^"]*+"|'[^']*+')"""
 _PROTECTED = re.compile(rf"[ \t]*+{_LINK_OR_QUOTED}")
-_ITEM = re.compile(rf"(?:[ \t]*+{_LINK_OR_QUOTED})?+[^,]*+")
+_ITEM = re.compile(rf"(?=[^,])(?:[ \t]*+{_LINK_OR_QUOTED})?+[^,]*+")
 _COMMENT = re.compile(r"[ \t]#")
 _LINK = re.compile(r"\[\[([^\[\]|#]++)[^\[\]]*+\]\]")
 
@@ -39,20 +39,23 @@ def parse_note(path: str, text: str) -> Parsed:
     public, cut = strip_and_tell(text)
     block = _frontmatter(public)
     scalars = _scalars(block)
+    identity = scalars.get("id") or _id_of_path(path)
     if public != text and _is_withheld(text, public, scalars):
-        return Parsed(None, cut)
-    return Parsed(_record(path, public, scalars, _related(block) if "related" in scalars else ()), cut)
+        return Parsed(None, identity, cut)
+    related = _related(block) if "related" in scalars else ()
+    return Parsed(_record(path, identity, public, scalars, related), identity, cut)
 
 
-def _record(path: str, content: str, scalars: dict[str, str], related: tuple[str, ...]) -> Record | Flaw:
+def _record(
+    path: str, identity: str, content: str, scalars: dict[str, str], related: tuple[str, ...]
+) -> Record | tuple[Flaw, ...]:
     get = scalars.get
-    identity = get("id") or _id_of_path(path)
-    if is_blank(identity):
-        return Flaw("field", "id is blank")
     created = get("created") or get("date") or get("ts") or EPOCH
     updated = get("updated") or get("last_updated") or created
     valid_from, valid_until = get("valid_from") or None, get("valid_until") or None
     instants = read_instants(created, updated, valid_from, valid_until)
+    if is_blank(identity):
+        return (Flaw("field", "id is blank"), *(() if isinstance(instants, Instants) else instants))
     if not isinstance(instants, Instants):
         return instants
     return Record(
@@ -132,7 +135,7 @@ def _related(block: str) -> tuple[str, ...]:
         following = _SCALAR.search(block, end)
         lines = _RELATED_LINE.finditer(block, end, following.start() if following else len(block))
         values = [match[1] or match[2] or "" for match in lines]
-    named = [_entry(value) for value in values]
+    named = [_entry(value) for value in values if not is_blank(value)]
     return tuple([name for name in named if not is_blank(name)])
 
 

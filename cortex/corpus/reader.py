@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from cortex.corpus.faults import CorpusError, Fault, Note, fault
 from cortex.corpus.folders import Folders, fault_of_opening
 from cortex.corpus.markdown import parse_note
-from cortex.corpus.record import Flaw, Parsed, Record
+from cortex.corpus.record import Parsed, Record
 from cortex.corpus.root import PinnedRoot
 from cortex.corpus.walk import CorpusFile, Survey, survey
 from cortex.text import find_control, holds_control, is_blank
@@ -118,13 +118,11 @@ class Reader:
             yield self._stop(path, None, _TOO_MANY_RECORDS)
             return
         self._records += 1
-        text = _decode(path, 1, data)
-        if isinstance(text, Fault):
-            yield text
-        else:
-            yield from self._take(path, None, parse_note(path, text))
+        yield from self._parse(path, None, data, parse_note)
 
     def _lines(self, path: str, data: bytes) -> Iterator[Record | Fault | Note]:
+        from cortex.corpus.jsonl import parse_row  # with it comes json, which a memory of notes does without
+
         quick = self._quick_reader(path, data)
         for number, line in enumerate(data.split(b"\n"), 1):
             if line in _EMPTY_LINES or _is_blank(line):
@@ -137,40 +135,50 @@ class Reader:
             if record is not None:
                 yield self._admit(record, number)
             else:
-                yield from self._line(path, number, line)
+                yield from self._parse(path, number, line, parse_row)
 
-    def _line(self, path: str, number: int, line: bytes) -> Iterator[Record | Fault | Note]:
-        from cortex.corpus.jsonl import parse_row  # with it comes json, which a memory of notes does without
-
-        text = _decode(path, number, line)
+    def _parse(
+        self, path: str, line: int | None, data: bytes, parse: Callable[[str, str], Parsed]
+    ) -> Iterator[Record | Fault | Note]:
+        """Yield what the bytes of a note (`line` None) or of a row come to; of an unsound text, only its faults."""
+        text = _decode(path, line, data)
         if isinstance(text, Fault):
             yield text
-        else:
-            yield from self._take(path, number, parse_row(path, text))
+            return
+        controls = _find_controls(path, line, text) if holds_control(data) else []
+        yield from controls
+        for item in self._take(path, line, parse(path, text)):
+            if not (controls and isinstance(item, Record)):
+                yield item
 
     def _stop(self, path: str, line: int | None, message: str) -> Fault:
         self._is_over_limit = True
         return fault(path, line, "limit", f"{message}; what comes after it was not read")
 
     def _take(self, path: str, line: int | None, parsed: Parsed) -> Iterator[Record | Fault | Note]:
-        result, cut = parsed
+        result, identity, cut = parsed
         if cut:
             yield Note(path, line, "cut-by-untrusted-opener", "is cut where something like a private tag opens")
-        if isinstance(result, Flaw):
-            yield fault(path, line, result.kind, result.message)
+        if result is None:
+            yield Note(path, line, "withheld", "leaves no record: what it would say of itself is private", identity)
         elif isinstance(result, Record):
             yield self._admit(result, line)
         else:
-            yield Note(path, line, "withheld", "leaves no record: what it would say of itself is private")
+            yield from (fault(path, line, flaw.kind, flaw.message) for flaw in result)
+            if identity is not None and (taken := self._claim(identity, path, line)):
+                yield taken
 
     def _admit(self, record: Record, line: int | None) -> Record | Fault:
         """Return a record, or a fault where its id is taken."""
-        path = record.provenance.path
-        first = self._first_path.get(record.id)
+        return self._claim(record.id, record.provenance.path, line) or record
+
+    def _claim(self, identity: str, path: str, line: int | None) -> Fault | None:
+        """Take an id for what lies at a place; return a fault where it is taken."""
+        first = self._first_path.get(identity)
         if first is not None:
             return fault(path, line, "duplicate-id", f"has the id of another record, in {first}")
-        self._first_path[record.id] = path
-        return record
+        self._first_path[identity] = path
+        return None
 
     def _quick_reader(self, path: str, data: bytes) -> QuickReader | None:
         if not self._is_bulk:
@@ -208,17 +216,21 @@ def _read_settled(descriptor: int, path: str) -> bytes | Fault:
     return fault(path, None, "unreadable", "kept changing while it was read")
 
 
-def _decode(path: str, line: int, data: bytes) -> str | Fault:
-    """Return bytes that begin at a line as sound text, or a fault with the line of what is wrong."""
+def _decode(path: str, line: int | None, data: bytes) -> str | Fault:
+    """Return the text of a note (`line` None) or row, or a fault with the line at which it is none."""
     try:
-        text = data.decode()
+        return data.decode()
     except UnicodeDecodeError as error:
-        return fault(path, line + data.count(b"\n", 0, error.start), "encoding", "is not valid UTF-8")
-    if not holds_control(data):
-        return text
-    position = find_control(text) or 0
-    name = f"U+{ord(text[position]):04X}"
-    return fault(path, line + text.count("\n", 0, position), "control-character", f"holds the control character {name}")
+        return fault(path, (line or 1) + data.count(b"\n", 0, error.start), "encoding", "is not valid UTF-8")
+
+
+def _find_controls(path: str, line: int | None, text: str) -> list[Fault]:
+    """Return a fault for each line of a note or row that holds a control character, naming its first."""
+    return [
+        fault(path, number, "control-character", f"holds the control character U+{ord(row[position]):04X}")
+        for number, row in enumerate(text.split("\n"), line or 1)
+        if (position := find_control(row)) is not None
+    ]
 
 
 def _is_blank(line: bytes) -> bool:

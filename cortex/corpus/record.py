@@ -48,13 +48,15 @@ class Flaw(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What a text came to: a record, a flaw, or None where privacy leaves no record (it is withheld).
+    """What a text came to: a record, every flaw that keeps it from being one, or None: it is withheld as private.
 
+    `identity` is the id that it goes by, also where it is no record; None where it has none that may be told.
     `cut` says that an untrusted opener hid the rest of one of its texts.
     """
 
-    result: Record | Flaw | None
-    cut: bool
+    result: Record | tuple[Flaw, ...] | None
+    identity: str | None = None
+    cut: bool = False
 
 
 class Instants(NamedTuple):
@@ -80,29 +82,35 @@ def exported(record: Record) -> dict[str, object]:
             "path": record.provenance.path,
         },
         "content": record.content,
-        "related": record.related,
+        "related": list(record.related),
         "valid_from": record.valid_from,
         "valid_until": record.valid_until,
     }
 
 
-def read_instants(created: str, updated: str, valid_from: str | None, valid_until: str | None) -> Instants | Flaw:
-    """Return the instants of a record's timestamps, or what is wrong with the first that is."""
+def read_instants(
+    created: str, updated: str, valid_from: str | None, valid_until: str | None
+) -> Instants | tuple[Flaw, ...]:
+    """Return the instants of a record's timestamps, or everything that is wrong with them."""
     created_ms = parse_timestamp(created)
-    if created_ms is None:
-        return _no_timestamp("created", created)
     updated_ms = created_ms if updated == created else parse_timestamp(updated)
-    if updated_ms is None:
-        return _no_timestamp("updated", updated)
-    from_ms = until_ms = None
-    if valid_from is not None and (from_ms := parse_timestamp(valid_from)) is None:
-        return _no_timestamp("valid_from", valid_from)
-    if valid_until is not None and (until_ms := parse_timestamp(valid_until)) is None:
-        return _no_timestamp("valid_until", valid_until)
-    if updated_ms < created_ms:
-        return Flaw("order-of-times", "is updated before it was created")
+    from_ms = None if valid_from is None else parse_timestamp(valid_from)
+    until_ms = None if valid_until is None else parse_timestamp(valid_until)
+    flaws = []
+    if created_ms is None:
+        flaws.append(_no_timestamp("created", created))
+    if updated_ms is None and updated != created:
+        flaws.append(_no_timestamp("updated", updated))
+    if valid_from is not None and from_ms is None:
+        flaws.append(_no_timestamp("valid_from", valid_from))
+    if valid_until is not None and until_ms is None:
+        flaws.append(_no_timestamp("valid_until", valid_until))
+    if created_ms is not None and updated_ms is not None and updated_ms < created_ms:
+        flaws.append(Flaw("order-of-times", "is updated before it was created"))
     if from_ms is not None and until_ms is not None and from_ms >= until_ms:
-        return Flaw("order-of-times", "is valid from a time that is not before the end of its validity")
+        flaws.append(Flaw("order-of-times", "is valid from a time that is not before the end of its validity"))
+    if flaws or created_ms is None or updated_ms is None:
+        return tuple(flaws)
     return Instants(created_ms, updated_ms, from_ms, until_ms)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from cortex.corpus.jsonl import parse_row
 from cortex.corpus.jsonl_bulk import quick_reader
-from cortex.corpus.record import Flaw, Parsed, Record
+from cortex.corpus.record import Parsed, Record
 
 PATH = "KNOWLEDGE/r.jsonl"
 ROW: dict[str, Any] = {
@@ -33,7 +33,7 @@ def test_a_row_of_every_key_is_a_record() -> None:
         "r1", "note", "T", "2024-01-01", "2024-01-02", ("k", "x", PATH), "c", ("a", "b"), "2024-01-01", "2025-01-01",
         1704067200000, 1704153600000, 1704067200000, 1735689600000,
     )  # fmt: skip
-    assert parse_row(PATH, json.dumps(FULL)) == Parsed(expected, cut=False)
+    assert parse_row(PATH, json.dumps(FULL)) == Parsed(expected, "r1")
     assert quick(json.dumps(FULL)) == expected
 
 
@@ -123,17 +123,24 @@ def test_a_sound_row_reads_the_same_the_fast_way(changes: dict[str, object], fie
     ],
 )
 def test_a_row_that_is_not_sound_is_a_flaw_and_the_fast_way_never_takes_it(text: str, kind: str) -> None:
-    flaw = parse_row(PATH, text).result
-    assert isinstance(flaw, Flaw)
-    assert flaw.kind == kind
+    flaws = parse_row(PATH, text).result
+    assert not isinstance(flaws, Record)
+    assert flaws is not None
+    assert flaws[0].kind == kind
     assert quick(text) is None
 
 
 def test_a_flaw_repeats_no_unknown_key_and_no_malformed_text() -> None:
     for text in (line(s3cret=1), "s3cret", line() + "s3cret", line(content={"s3cret": 1}), line(related=["s3cret", 1])):
-        flaw = parse_row(PATH, text).result
-        assert isinstance(flaw, Flaw)
-        assert "s3cret" not in flaw.message
+        flaws = parse_row(PATH, text).result
+        assert isinstance(flaws, tuple)
+        assert "s3cret" not in repr(flaws)
+
+
+def test_every_flaw_of_a_row_is_told() -> None:
+    flaws = parse_row(PATH, line(id="", updated=5, more=1, content="a\u0007b")).result
+    assert isinstance(flaws, tuple)
+    assert [flaw[0] for flaw in flaws] == ["field", "field", "field", "control-character"]
 
 
 SPAN = "<private>s3cret</private>"
@@ -168,12 +175,12 @@ def test_every_string_is_stripped_after_decoding(changes: dict[str, object], fie
 
 @pytest.mark.parametrize("key", ROW)
 def test_a_row_of_which_privacy_leaves_nothing_to_tell_is_withheld(key: str) -> None:
-    assert parse_row(PATH, line(**{key: SPAN})) == Parsed(None, cut=False)
+    assert parse_row(PATH, line(**{key: SPAN})) == Parsed(None, "" if key == "id" else "r1")
 
 
 @pytest.mark.parametrize("key", ["created", "updated"])
 def test_a_time_that_privacy_broke_withholds_the_row(key: str) -> None:
-    assert parse_row(PATH, line(**{key: "2024<private>-01-01</private>"})) == Parsed(None, cut=False)
+    assert parse_row(PATH, line(**{key: "2024<private>-01-01</private>"})) == Parsed(None, "r1")
 
 
 def test_a_cut_is_told() -> None:
