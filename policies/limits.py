@@ -4,6 +4,8 @@ from typing import Final
 
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
+# The largest integer that JSON readers agree on.
+LARGEST_INTEGER: Final = 2**53 - 1
 
 # The corpus (docs/corpus.md). Withheld records count towards the number of records.
 CORPUS_MAX_FILES: Final = 10_000
@@ -30,3 +32,20 @@ NOT_ENABLED_AT_MOST: Final = 2
 
 # Privacy: stripping repeats until nothing changes, at most so often.
 PRIVACY_ROUNDS: Final = 4
+
+# Retrieval. Queries are bounded in code points and in words; both bounds are included.
+QUERY_MAX_CHARACTERS: Final = 2048
+QUERY_MAX_WORDS: Final = 64
+PAGE_SIZE: Final = 10
+PAGE_SIZE_MOST: Final = 100
+FAULTS_A_PAGE: Final = 100
+WINDOW: Final = 5
+WINDOW_MOST: Final = 100
+EXPANSION_NODES: Final = 10
+EXPANSION_NODES_MOST: Final = 100
+EXPANSION_TOKENS: Final = 2000
+EXPANSION_TOKENS_MOST: Final = 50_000
+RECENCY_MOST: Final = 1e6
+
+# Writes.
+PAYLOAD_MAX_BYTES: Final = 262_144
