@@ -1,6 +1,7 @@
 """Writes the documents that are made from the code, so that neither can say what the other does not.
 
-    make docs                          writes docs/findings.md, and the marked parts of README.md
+    make docs                          writes docs/findings.md, the marked parts of README.md and docs/cortex.md, and
+                                       the output of the examples there
     python docs/generate.py --check    changes nothing; exits 1 naming the documents that are not current
 
 What is made within a document stands in its document between `<!-- made: NAME -->` and `<!-- /made -->`.
@@ -13,9 +14,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from console import with_outputs
+
+from cortex.commands import COMMANDS, COMMON, OPTIONS, Command
+from cortex.help import option_usage, usage
 from healthcheck.checks import CAN_BE_NOT_ENABLED, CHECKS, FINDINGS, FindingSpec
 from policies.limits import MIB
-from policies.thresholds import DAY_MS, HOUR_MS, MINUTE_MS, THRESHOLDS, Threshold
+from policies.thresholds import THRESHOLDS, Threshold
+from policies.units import DAY_MS, HOUR_MS, MINUTE_MS
 
 ROOT = Path(__file__).parent.parent
 MADE = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- /made -->)", re.DOTALL)
@@ -104,7 +110,33 @@ def demo_output() -> str:
     return f"```console\n$ make demo\n{lines}\n```\n"
 
 
-PARTS: dict[str, Callable[[], str]] = {"demo": demo_output, "thresholds": thresholds_table}
+def commands_table() -> str:
+    """The commands of `cortex`: how each is called, its own options, and what it is for."""
+    rows = "".join(
+        f"| `{usage(command)}` | {' '.join(f'`{option_usage(name)}`' for name in _own_options(command))} "
+        f"| {command.summary} |\n"
+        for command in COMMANDS.values()
+    )
+    common = ", ".join(f"`{option_usage(name)}`" for name in COMMON)
+    return f"| command | options | what it is for |\n| --- | --- | --- |\n{rows}\nEvery command takes {common}.\n"
+
+
+def _own_options(command: Command) -> list[str]:
+    return [name for name in command.options if option_usage(name) not in usage(command)]
+
+
+def options_table() -> str:
+    """The options of `cortex`, and what each means."""
+    rows = "".join(f"| `{option_usage(option.name)}` | {option.help} |\n" for option in OPTIONS.values())
+    return f"| option | meaning |\n| --- | --- |\n{rows}"
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "demo": demo_output,
+    "thresholds": thresholds_table,
+    "commands": commands_table,
+    "options": options_table,
+}
 
 
 def with_made_parts(text: str) -> str:
@@ -114,10 +146,11 @@ def with_made_parts(text: str) -> str:
 
 def documents() -> dict[Path, str]:
     """Every document that is made in whole or in part, as it should be."""
-    readme = ROOT / "README.md"
+    readme, cortex = ROOT / "README.md", ROOT / "docs" / "cortex.md"
     return {
         ROOT / "docs" / "findings.md": findings_page(),
         readme: with_made_parts(readme.read_text(encoding="utf-8")),
+        cortex: with_outputs(with_made_parts(cortex.read_text(encoding="utf-8"))),
     }
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from policies.limits import KIB, MIB
-from policies.thresholds import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from policies.units import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 
 _DURATIONS: Final = (
     (DAY_MS, "day", "days"),

@@ -10,11 +10,7 @@ from math import isfinite
 from typing import Final, Literal, NamedTuple
 
 from policies.limits import MIB
-
-SECOND_MS: Final = 1000
-MINUTE_MS: Final = 60 * SECOND_MS
-HOUR_MS: Final = 60 * MINUTE_MS
-DAY_MS: Final = 24 * HOUR_MS
+from policies.units import DAY_MS, HOUR_MS, MINUTE_MS
 
 Unit = Literal["ms", "bytes", "proposals"]
 

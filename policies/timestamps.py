@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from policies.thresholds import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from policies.units import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _TIME = re.compile(

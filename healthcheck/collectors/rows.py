@@ -18,7 +18,7 @@ import msgspec
 from cortex.strict_json import StrictJSONError, loads
 from healthcheck.evidence import Malformed
 from policies.limits import KIB, MALFORMED_LINES_LISTED, ROW_MAX_BYTES, TORN_ROW_ATTEMPTS, TORN_ROW_WAIT_MS
-from policies.thresholds import SECOND_MS
+from policies.units import SECOND_MS
 
 RowHandler = Callable[[int, dict[str, object]], None]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from conformance.health_differences import ASSESSMENTS, DIFFERENCES, OTHER_FINDINGS, Outcome
+from conformance.health_differences import ASSESSMENTS, DIFFERENCES, KEPT, OTHER_FINDINGS, Outcome
 from support.running import run
 
 from healthcheck.evaluate import evaluate
@@ -205,6 +205,12 @@ def test_a_tree_is_judged_as_the_reference_judged_it(case: str, tmp_path: Path) 
     assert our_numbers(report) == numbers_of_vector(expected["evidence"])
     assert others == OTHER_FINDINGS.get(case, frozenset())
     assert report["overall"] == overall_of(ours.findings | others)
+
+
+def test_every_oddity_that_the_vectors_mark_is_decided() -> None:
+    marked = {case for case in CASES if "quirk" in json.loads((VECTORS / case / "expected.json").read_bytes())}
+    assert marked - DIFFERENCES.keys() == KEPT.keys()
+    assert all(KEPT.values())
 
 
 def test_the_tables_name_cases_that_exist() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.thresholds import DAY_MS, HOUR_MS, MINUTE_MS
 from policies.timestamps import format_instant, is_date, parse_instant, parse_run_id, parse_timestamp
+from policies.units import DAY_MS, HOUR_MS, MINUTE_MS
 
 DAY_OF_2024 = 1_704_067_200_000  # 2024-01-01
 

@@ -1,0 +1,5 @@
+"""`python -m cortex` is the `cortex` command."""
+
+from cortex.cli import command
+
+command()

@@ -1,0 +1,107 @@
+"""The one table of commands: parser, help and documentation are made from it.
+
+To add a command, add a row to `COMMANDS`, its options to `OPTIONS` where they are new, and the function it names.
+"""
+
+from typing import Final, Literal, NamedTuple
+
+
+class Option(NamedTuple):
+    """An option. `metavar` is None for one that takes no value."""
+
+    name: str
+    metavar: str | None
+    help: str
+
+
+class Positionals(NamedTuple):
+    """How many positional arguments a command takes, and what they are called."""
+
+    least: int
+    most: int
+    usage: str
+    refusal: str
+
+
+class Command(NamedTuple):
+    """A command: what it takes, who may call it, and the `module:function` that carries it out."""
+
+    name: str
+    summary: str
+    positionals: Positionals
+    options: tuple[str, ...]
+    handler: str
+    kind: Literal["read", "agent"] = "read"
+    needed: str | None = None
+
+
+_NO_ARGUMENTS = Positionals(0, 0, "", "takes no arguments")
+_QUERY = Positionals(1, 1, "QUERY", "takes exactly one query")
+_IDS = Positionals(1, 100, "ID...", "takes 1 to 100 ids")
+_PAYLOAD = Positionals(1, 1, "JSON-OR-DASH", "takes exactly one JSON payload, or - for standard input")
+
+OPTIONS: Final = {
+    option.name: option
+    for option in (
+        Option("--memory-root", "DIR", "the memory to use (else CORTEX_MEMORY_ROOT, else ~/.claude/LIFEOS/MEMORY)"),
+        Option("--adapter", "NAME", "who calls: claude, hermes, codex or subagent"),
+        Option("--now", "TIME", "the time to judge by, ISO or milliseconds since 1970 (else CORTEX_HEALTH_NOW, else the clock)"),
+        Option("--text", None, "print for people instead of JSON"),
+        Option("--type", "TYPE", "only records of this type"),
+        Option("--source", "SOURCE", "only records from this source"),
+        Option("--session", "ID", "only records of this session"),
+        Option("--from", "TIME", "only records created at this time or later"),
+        Option("--to", "TIME", "only records created at this time or earlier; a date means its whole day (UTC)"),
+        Option("--page", "N", "which page, from 1"),
+        Option("--page-size", "N", "cards a page, 1 to 100"),
+        Option("--recency", "WEIGHT", "prefer what was updated lately: a number from 0 to 1e6"),
+        Option("--expand", "ID", "add the records related to this one, breadth first"),
+        Option("--max-nodes", "N", "records in the expansion, 1 to 100 (10 unless said)"),
+        Option("--max-tokens", "N", "estimated tokens in the expansion, 1 to 50000 (2000 unless said)"),
+        Option("--analyzer", "NAME", "how text becomes terms: ascii, unicode or auto (auto unless said)"),
+        Option("--explain", "ID", "add why this record is, or is not, among the results"),
+        Option("--anchor", "ID-OR-TIME", "the record or instant to look around"),
+        Option("--before", "N", "records in front of the anchor, 0 to 100 (5 unless said)"),
+        Option("--after", "N", "records behind the anchor, 0 to 100 (5 unless said)"),
+        Option("--from-canonical", None, "rebuild from the canonical files (needed)"),
+        Option("--list", None, "list every fault instead of stopping at the first"),
+        Option("--allow-write", None, "permit this very call to write"),
+    )
+}  # fmt: skip
+
+# Every command takes these.
+COMMON: Final = ("--memory-root", "--adapter", "--now", "--text")
+_FILTERS = ("--type", "--source", "--session", "--from", "--to", "--page", "--page-size")
+
+COMMANDS: Final = {
+    command.name: command
+    for command in (
+        Command("status", "say which memory this is, and how many records it holds", _NO_ARGUMENTS, (), "cortex.reading:status"),
+        Command(
+            "search", "rank records by a query and show their cards", _QUERY,
+            (*_FILTERS, "--recency", "--expand", "--max-nodes", "--max-tokens", "--analyzer", "--explain"),
+            "cortex.searching:search",
+        ),
+        Command(
+            "timeline", "show what was created around a record or an instant", _NO_ARGUMENTS,
+            ("--anchor", "--before", "--after", *_FILTERS), "cortex.searching:timeline", needed="--anchor",
+        ),
+        Command("get", "read records in full", _IDS, (), "cortex.reading:get"),
+        Command("export", "read records in full, to keep elsewhere", _IDS, (), "cortex.reading:export"),
+        Command(
+            "rebuild", "read everything twice, independently, and compare the digests", _NO_ARGUMENTS,
+            ("--from-canonical",), "cortex.reading:rebuild", needed="--from-canonical",
+        ),
+        Command(
+            "check", "say whether the canonical files are sound", _NO_ARGUMENTS,
+            ("--list", "--page", "--page-size"), "cortex.checking:check",
+        ),
+        Command(
+            "remember", "add an item to the memory", _PAYLOAD, ("--allow-write",), "cortex.writing:remember", "agent",
+        ),
+        Command(
+            "propose", "propose a change to a governed file", _PAYLOAD, ("--allow-write",), "cortex.writing:propose",
+            "agent",
+        ),
+    )
+}  # fmt: skip
