@@ -3,32 +3,20 @@
     make bench
     python benchmarks/health.py [--tree DIR --now TIME]    on another large memory
 
-Runs of the command and of what it is compared with take turns, and medians of seven are compared, so that other work on
-the machine slows both alike. Peak memory is the largest of the seven. Nothing is written into the memory.
+How it is measured is said in measure.py. Nothing is written into the memory.
 """
 
 import argparse
-import os
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
-HERE = Path(__file__).parent
+from measure import HERE, Measured, floor, in_turn, make, mebibytes, milliseconds, show_table
+
 COMMAND = str(Path(sys.executable).with_name("memory-health"))
-RUNS = 7
 DEMO_NOW = "2026-08-01T12:00:00Z"
-
-
-class Measured(NamedTuple):
-    """Of several runs of one command: median seconds, and the largest peak memory in MiB."""
-
-    seconds: float
-    peak_mib: float
 
 
 class Compared(NamedTuple):
@@ -40,37 +28,6 @@ class Compared(NamedTuple):
     base: Measured
 
 
-def run(command: list[str]) -> Measured:
-    """Run a command once, its output thrown away.
-
-    Raises:
-        SystemExit: It gave no verdict (2 may be a crash), so its time means nothing.
-    """
-    output = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
-    began = time.perf_counter()
-    process = os.posix_spawn(command[0], command, environment, file_actions=output)
-    _, status, usage = os.wait4(process, 0)
-    seconds = time.perf_counter() - began
-    if os.waitstatus_to_exitcode(status) not in (0, 1):
-        message = f"{' '.join(command)}: exit {os.waitstatus_to_exitcode(status)}"
-        raise SystemExit(message)
-    # Linux counts in KiB, macOS in bytes.
-    return Measured(seconds, usage.ru_maxrss / (1024 if sys.platform == "linux" else 1024 * 1024))
-
-
-def compare(title: str, command: list[str], base_title: str, base: list[str]) -> Compared:
-    """Measure two commands in turn, after one run of each that does not count."""
-    run(command)
-    run(base)
-    pairs = [(run(command), run(base)) for _ in range(RUNS)]
-    first, second = (
-        Measured(median(each.seconds for each in runs), max(each.peak_mib for each in runs))
-        for runs in zip(*pairs, strict=True)
-    )
-    return Compared(title, first, base_title, second)
-
-
 def audit(tree: Path, now: str) -> list[str]:
     """The command line that audits a tree and changes nothing."""
     return [COMMAND, "--json", "--no-write", "--root", str(tree), "--now", now]
@@ -78,42 +35,32 @@ def audit(tree: Path, now: str) -> list[str]:
 
 def large(tree: Path, now: str) -> Compared:
     """The large memory, against the floor."""
-    floor = [sys.executable, "-IS", str(HERE / "floor.py"), str(tree)]
-    return compare("large memory", audit(tree, now), "floor", floor)
+    command, base = in_turn([audit(tree, now), floor(tree)])
+    return Compared("large memory", command, "floor", base)
 
 
 def start(tree: Path) -> Compared:
     """The demo's living memory, against an interpreter that does nothing."""
-    return compare("demo memory", audit(tree, DEMO_NOW), "bare Python", [sys.executable, "-I", "-c", "pass"])
+    command, base = in_turn([audit(tree, DEMO_NOW), [sys.executable, "-I", "-c", "pass"]])
+    return Compared("demo memory", command, "bare Python", base)
 
 
 def show(lines: Sequence[Compared]) -> None:
     """Print the result as a table."""
-    from rich.box import SIMPLE_HEAD  # after the runs: what this process holds counts towards a child's peak
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("memory-health --json on")
-    for heading in ("time", "peak", "compared with", "its time", "ratio", "more"):
-        table.add_column(heading, justify="left" if heading == "compared with" else "right")
-    milliseconds: Callable[[float], str] = lambda seconds: f"{seconds * 1000:.0f} ms"  # noqa: E731 - one local format
-    for title, command, base_title, base in lines:
-        table.add_row(
+    rows = [
+        (
             title,
             milliseconds(command.seconds),
-            f"{command.peak_mib:.0f} MiB",
+            mebibytes(command.peak_mib),
             base_title,
             milliseconds(base.seconds),
             f"{command.seconds / base.seconds:.2f}",
             milliseconds(command.seconds - base.seconds),
         )
-    Console(width=100, highlight=False).print(table)
-
-
-def make_tree(script: Path, *arguments: str) -> None:
-    """Run one of our own generators in a process of its own."""
-    subprocess.run([sys.executable, script, *arguments], check=True)
+        for title, command, base_title, base in lines
+    ]
+    headings = ("memory-health --json on", "time", "peak", "compared with", "its time", "ratio", "more")
+    show_table(headings, rows, words={"compared with"})
 
 
 def main() -> None:
@@ -125,9 +72,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="memory-health-bench-") as folder:
         tree = options.tree or Path(folder) / "large"
         if options.tree is None:
-            make_tree(HERE / "make_health_tree.py", str(tree))
+            make(HERE / "make_health_tree.py", str(tree))
         small = Path(folder) / "small"
-        make_tree(HERE.parent / "examples" / "demo.py", "build", str(small))
+        make(HERE.parent / "examples" / "demo.py", "build", str(small))
         show([large(tree, options.now), start(small)])
 
 
