@@ -12,8 +12,8 @@ from cortex.layout import INDEX_POLICY, Layout
 from cortex.nofollow import open_regular
 from healthcheck.collectors.folder import NO_PATH, describe, open_below, printable, read_document, shown
 from healthcheck.evidence import AdoptedIndex, Collected, Missing, NoIndex, Observed, Unreadable
-from healthcheck.shapes import IndexManifest, IndexPolicy, as_index_manifest, as_shape
 from policies.limits import INDEX_MAX_BYTES
+from policies.shapes import IndexManifest, IndexPolicy, as_index_manifest, as_shape
 from policies.timestamps import parse_timestamp
 
 

@@ -3,7 +3,7 @@
 from cortex.layout import HEALTH_POLICY, Layout
 from healthcheck.collectors.folder import Document, read_document, shown
 from healthcheck.evidence import Collected, NotEnabled, Observed, Unreadable
-from healthcheck.shapes import HealthPolicy, as_shape
+from policies.shapes import HealthPolicy, as_shape
 
 
 def collect_policy(layout: Layout) -> Collected[NotEnabled]:

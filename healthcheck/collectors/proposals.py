@@ -4,8 +4,8 @@ from cortex.layout import PROPOSAL_QUEUE, Layout
 from healthcheck.collectors.folder import read_evidence_log, shown
 from healthcheck.collectors.rows import Log
 from healthcheck.evidence import Collected, Malformed, Observed, ProposalEvidence
-from healthcheck.shapes import proposal_status
 from policies.limits import MALFORMED_LINES_LISTED
+from policies.shapes import proposal_status
 
 PENDING = "pending"
 

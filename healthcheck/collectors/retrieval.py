@@ -4,7 +4,7 @@ from cortex.layout import RETRIEVAL_LOG, Layout
 from healthcheck.collectors.folder import read_evidence_log, shown
 from healthcheck.collectors.rows import Log, Row
 from healthcheck.evidence import Collected, Observed, RetrievalEvidence, RetrievalRow
-from healthcheck.shapes import retrieval_time
+from policies.shapes import retrieval_time
 
 
 def collect_retrieval(layout: Layout) -> Collected[RetrievalEvidence]:

@@ -22,8 +22,8 @@ from healthcheck.evidence import (
     RunFolders,
     Unreadable,
 )
-from healthcheck.shapes import reviewer_error, reviewer_status, reviewer_time, run_time
 from policies.limits import REVIEWER_ERROR_CHARACTERS
+from policies.shapes import reviewer_error, reviewer_status, reviewer_time, run_time
 
 PARSE_ERROR: Final = "parse-error.txt"
 

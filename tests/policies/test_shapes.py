@@ -11,7 +11,7 @@ from support.memories import ago, retrieved, reviewed, skipped
 
 from cortex.strict_json import loads
 from healthcheck.evidence import RowStatus
-from healthcheck.shapes import (
+from policies.shapes import (
     HealthPolicy,
     IndexPolicy,
     as_index_manifest,

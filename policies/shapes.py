@@ -1,6 +1,6 @@
 """The shapes that evidence must have, exactly, and what a decoded row says. Pure: values in, values out.
 
-Values come from `cortex.strict_json`, so `3.0` is already the integer 3, no number is infinite, and no key stands
+Values are of strict JSON, so `3.0` is already the integer 3, no number is infinite, and no key stands
 twice. Order of keys is free, a boolean is no number, an unknown key makes another shape.
 """
 
@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert
 
-from healthcheck.evidence import RowStatus
 from policies.limits import NOT_ENABLED_AT_MOST
 from policies.timestamps import parse_run_id, parse_timestamp
 
@@ -21,6 +20,8 @@ Sha256 = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 Nothing = Annotated[list[Any], Meta(max_length=0)]
 
 S = TypeVar("S")
+
+RowStatus = Literal["ok", "skipped", "failed", "parse-failed", "timed-out", "invalid"]
 
 
 class ByType(Struct, forbid_unknown_fields=True):
