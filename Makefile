@@ -47,6 +47,7 @@ docs: .venv/.runtime ## write anew the documents that are made from the code
 bench: .venv/.runtime ## measure speed and memory; prints the figures that the README quotes
 	$(BIN)/python benchmarks/health.py
 	$(BIN)/python benchmarks/retrieval.py
+	$(BIN)/python benchmarks/writes.py
 
 clean: ## remove the virtual environment and every cache
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

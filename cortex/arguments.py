@@ -82,15 +82,24 @@ def parse_call(arguments: Sequence[str], host: Host) -> Call:
     Raises:
         CortexError: `invalid_input` for bad arguments; `write_refused` for a write without identity or permission.
     """
-    name = arguments[0] if arguments else ""
-    command = COMMANDS.get(name)
-    if command is None:
-        raise invalid(f"unknown command {name!r}; the commands are: {', '.join(COMMANDS)}" if name else _NO_COMMAND)
-    call = Call(command, *_split(command, arguments[1:]), host)
+    command = _find_command(arguments)
+    call = Call(command, *_split(command, arguments[len(command.name.split()) :]), host)
     _check_adapter(call)
     _check_permission(call)
     _check_shape(call)
     return call
+
+
+def _find_command(arguments: Sequence[str]) -> Command:
+    """Return the command that the first word names, or the first two: `proposals list`."""
+    name = arguments[0] if arguments else ""
+    command = COMMANDS.get(name) or COMMANDS.get(" ".join(arguments[:2]))
+    if command is not None:
+        return command
+    below = [known.removeprefix(f"{name} ") for known in COMMANDS if known.startswith(f"{name} ")]
+    if below:
+        raise invalid(f"{name} is followed by one of: {', '.join(below)}")
+    raise invalid(f"unknown command {name!r}; the commands are: {', '.join(COMMANDS)}" if name else _NO_COMMAND)
 
 
 def _split(command: Command, words: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -133,11 +142,18 @@ def _check_adapter(call: Call) -> None:
 
 
 def _check_permission(call: Call) -> None:
-    """Identity is not permission: a write needs both, on this very call, before anything else of it is looked at."""
-    if call.command.kind == "agent" and not (call.has("--adapter") and call.has("--allow-write")):
-        raise CortexError(
-            "write_refused", f"{call.command.name} needs --adapter NAME and --allow-write on this very call"
-        )
+    """Identity is not permission: a write needs both, on this very call, before anything else of it is looked at.
+
+    An agent is no operator and an operator no agent. What only shows (a dry run) is a read.
+    """
+    name, kind = call.command.name, call.command.kind
+    if kind == "read" or call.has("--dry-run"):
+        return
+    identity = "--adapter" if kind == "agent" else "--operator"
+    if not (call.has(identity) and call.has("--allow-write")):
+        raise CortexError("write_refused", f"{name} needs {identity} NAME and --allow-write on this very call")
+    if kind == "operator" and call.has("--adapter"):
+        raise CortexError("write_refused", f"{name} is an operator's act: an agent (--adapter) does not do it")
 
 
 def _check_shape(call: Call) -> None:

@@ -31,13 +31,17 @@ class Command(NamedTuple):
     positionals: Positionals
     options: tuple[str, ...]
     handler: str
-    kind: Literal["read", "agent"] = "read"
+    kind: Literal["read", "agent", "operator"] = "read"
     needed: str | None = None
 
 
 _NO_ARGUMENTS = Positionals(0, 0, "", "takes no arguments")
 _QUERY = Positionals(1, 1, "QUERY", "takes exactly one query")
 _IDS = Positionals(1, 100, "ID...", "takes 1 to 100 ids")
+_PROPOSAL = Positionals(1, 1, "ID", "takes exactly one id of a proposal")
+_DECISION = Positionals(2, 2, "ID VERDICT", "takes the id of a proposal, and accept, reject or edit")
+_FOLDER = Positionals(0, 1, "[DIR]", "takes at most one folder")
+_LOG = Positionals(1, 1, "LOG", "takes exactly one log")
 _PAYLOAD = Positionals(1, 1, "JSON-OR-DASH", "takes exactly one JSON payload, or - for standard input")
 
 OPTIONS: Final = {
@@ -65,12 +69,21 @@ OPTIONS: Final = {
         Option("--after", "N", "records behind the anchor, 0 to 100 (5 unless said)"),
         Option("--from-canonical", None, "rebuild from the canonical files (needed)"),
         Option("--list", None, "list every fault instead of stopping at the first"),
+        Option("--record", None, "leave a row of evidence that this memory was searched"),
         Option("--allow-write", None, "permit this very call to write"),
+        Option("--operator", "NAME", "who acts: a person, by the name that the audit is to have"),
+        Option("--dry-run", None, "show what would be done, and do nothing"),
+        Option("--status", "STATUS", "only proposals of this status"),
+        Option("--digest", "DIGEST", "the digest that `proposals show` printed: what was seen is what is decided"),
+        Option("--edit", "TEXT", "the text to put in place of the proposed one"),
+        Option("--row", "N", "a row of a shape that proves nothing, by the number of its line"),
+        Option("--accept-loss", None, "only write down that the log is as it is for a good reason"),
     )
 }  # fmt: skip
 
 # Every command takes these.
 COMMON: Final = ("--memory-root", "--adapter", "--now", "--text")
+_OPERATOR = ("--operator", "--allow-write")
 _FILTERS = ("--type", "--source", "--session", "--from", "--to", "--page", "--page-size")
 
 COMMANDS: Final = {
@@ -79,8 +92,8 @@ COMMANDS: Final = {
         Command("status", "say which memory this is, and how many records it holds", _NO_ARGUMENTS, (), "cortex.reading:status"),
         Command(
             "search", "rank records by a query and show their cards", _QUERY,
-            (*_FILTERS, "--recency", "--expand", "--max-nodes", "--max-tokens", "--analyzer", "--explain"),
-            "cortex.searching:search",
+            (*_FILTERS, "--recency", "--expand", "--max-nodes", "--max-tokens", "--analyzer", "--explain", "--record"),
+            "cortex.retrieval.recorded:search",
         ),
         Command(
             "timeline", "show what was created around a record or an instant", _NO_ARGUMENTS,
@@ -102,6 +115,22 @@ COMMANDS: Final = {
         Command(
             "propose", "propose a change to a governed file", _PAYLOAD, ("--allow-write",), "cortex.writing:propose",
             "agent",
+        ),
+        Command(
+            "proposals list", "list the proposals", _NO_ARGUMENTS, ("--status",), "cortex.writing:proposals_list",
+        ),
+        Command(
+            "proposals show", "show what a proposal would change, and the digest to decide it by", _PROPOSAL, (),
+            "cortex.writing:proposals_show",
+        ),
+        Command(
+            "proposals decide", "accept, reject or edit a proposal", _DECISION,
+            (*_OPERATOR, "--digest", "--edit"), "cortex.writing:proposals_decide", "operator", needed="--digest",
+        ),
+        Command("init", "lay out a memory", _FOLDER, _OPERATOR, "cortex.writing:init", "operator"),
+        Command(
+            "mend", "move lines that prove nothing out of a log, to a file beside it", _LOG,
+            (*_OPERATOR, "--dry-run", "--row", "--accept-loss"), "cortex.writing:mend", "operator",
         ),
     )
 }  # fmt: skip

@@ -17,7 +17,8 @@ _EXITS = {
 
 def help_for(arguments: Sequence[str]) -> str:
     """Return the help of the command that `arguments` begin with, else of the program."""
-    command = COMMANDS.get(arguments[0]) if arguments else None
+    words = [" ".join(arguments[:count]) for count in (1, 2)]
+    command = next((COMMANDS[name] for name in words if name in COMMANDS), None)
     return help_of_program() if command is None else help_of_command(command)
 
 
@@ -72,9 +73,10 @@ def option_usage(name: str) -> str:
 
 
 def _needed(command: Command) -> tuple[str, ...]:
-    if command.kind == "agent":
-        return ("--adapter", "--allow-write")
-    return () if command.needed is None else (command.needed,)
+    own = () if command.needed is None else (command.needed,)
+    if command.kind == "read":
+        return own
+    return (*own, "--adapter" if command.kind == "agent" else "--operator", "--allow-write")
 
 
 def _option_row(name: str) -> tuple[str, str]:

@@ -24,13 +24,21 @@ REVIEWER_RUNS: Final = "reviewer-runs"
 RETRIEVAL_LOG: Final = "memory-retrievals.jsonl"
 PROPOSAL_QUEUE: Final = "pending-proposals.jsonl"
 HEALTH_HISTORY: Final = "memory-health.jsonl"
+MEMORY_WRITES: Final = "memory-writes.jsonl"
+NOTE_WRITES: Final = "tier-b-writes.jsonl"
+SNAPSHOTS: Final = "memory-snapshots"
+
+# Below the memory root.
+CORTEX: Final = "CORTEX"
+LOCKS: Final = f"{CORTEX}/locks"
 
 # Below home.
+USER: Final = "USER"
 INDEX_POLICY: Final = "CORTEX_INDEX_POLICY.json"
 HEALTH_POLICY: Final = "CORTEX_HEALTH_POLICY.json"
 
 # Top-level folders of a bare memory root that are ours or hold no notes: no part of its corpus.
-NOT_CORPUS: Final = frozenset({OBSERVABILITY, INDEX, "CORTEX", "BENCHMARKS", "USER", "archive", "归档"})
+NOT_CORPUS: Final = frozenset({OBSERVABILITY, INDEX, CORTEX, "BENCHMARKS", USER, "archive", "归档"})
 
 
 class Layout(NamedTuple):

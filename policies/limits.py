@@ -49,3 +49,24 @@ RECENCY_MOST: Final = 1e6
 
 # Writes.
 PAYLOAD_MAX_BYTES: Final = 262_144
+# A command line carries no longer argument than this.
+ARGUMENT_MAX_BYTES: Final = 131_071
+FREE_TEXT_CHARACTERS: Final = 65_536
+METADATA_CHARACTERS: Final = 1024
+TARGET_PATH_CHARACTERS: Final = 4096
+RELATED_MOST: Final = 64
+RELATED_SLUG_CHARACTERS: Final = 256
+# A note's file name, without what tells two names of one slug apart.
+SLUG_CHARACTERS: Final = 64
+# Hot memory. Near its bound the auditor speaks up. From so many entries up, a rewrite is looked at for what it drops.
+HOT_ENTRIES_MOST: Final = 48
+HOT_ENTRIES_NEAR: Final = 46
+HOT_ENTRY_CHARACTERS: Final = 256
+SHRINK_GUARD_FROM: Final = 10
+SHRINK_FLOOR: Final = 3
+SHRINK_EROSION: Final = 2
+# Of each file, so many of its earlier states are kept.
+SNAPSHOTS_KEPT: Final = 30
+# How long a write waits for a lock, and how often it looks.
+LOCK_WAIT_MS: Final = 5000
+LOCK_POLL_MS: Final = 5
