@@ -3,9 +3,9 @@
     make demo
     python examples/demo.py build DIR    only builds the living memory, in a folder that is not there yet
 
-Everything happens in a temporary folder. Each run is the real command (`memory-health --json`) in a process of its
-own, with one fixed clock, so the demo says the same on any day. It exits 0 only where every run exits, judges and
-finds what it should: the demo is a test as well.
+Everything happens in a temporary folder. The memory is made by `cortex` and judged by `memory-health --json`,
+each run a process of its own, with one fixed clock, so the demo says the same on any day. It exits 0 only where every
+run exits, judges and finds what it should: the demo is a test as well.
 """
 
 import json
@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -35,34 +35,31 @@ DAY_MS = 24 * HOUR_MS
 WORDS = {0: "ok", 1: "warn", 2: "critical"}
 STYLES = {"ok": "green", "warn": "yellow", "critical": "bold red"}
 
-NOTES = {
-    "Ideas/tide-clock.md": """\
----
-title: A clock that shows the tide
-type: idea
-created: 2026-05-04
-related: [harbour-walk]
----
-The face turns once in twelve hours and twenty-five minutes. Two hands would only confuse.
-""",
-    "Research/harbour-walk.md": """\
----
-title: What the harbour walk taught
-type: research
-created: 2026-06-11T18:40:00Z
-updated: 2026-07-02T07:15:00Z
----
-Low water uncovers the old slipway. Ask the ferry office for the tables of 1998.
-""",
-    "People/ferry-office.md": """\
----
-title: The ferry office
-type: person
-created: 2026-06-12
----
-Opens at seven. Prefers a call to a letter.
-""",
-}
+# What an agent was told, each item a number of days ago.
+ITEMS = (
+    (30, {
+        "type": "idea",
+        "title": "A clock that shows the tide",
+        "content": "The face turns once in twelve hours and twenty-five minutes. Two hands would only confuse.",
+        "related": [{"slug": "what-the-harbour-walk-taught", "type": "caused-by"}],
+    }),
+    (29, {
+        "type": "knowledge",
+        "entity_type": "research",
+        "name": "What the harbour walk taught",
+        "content": "Low water uncovers the old slipway. Ask the ferry office for the tables of 1998.",
+        "confidence": 0.8,
+    }),
+    (28, {
+        "type": "knowledge",
+        "entity_type": "person",
+        "name": "The ferry office",
+        "content": "Opens at seven. Prefers a call to a letter.",
+    }),
+    (27, {"type": "memory", "actor": "principal", "content": "PREFERENCE: a call before a letter"}),
+)  # fmt: skip
+AGENT = ("--adapter", "claude", "--allow-write")
+OPERATOR = ("--operator", "demo", "--allow-write")
 
 
 class Case(NamedTuple):
@@ -95,6 +92,7 @@ class Memory:
         self.reviewer = self.logs / "reviewer-runs.jsonl"
         self.retrieval = self.logs / "memory-retrievals.jsonl"
         self.proposals = self.logs / "pending-proposals.jsonl"
+        self.marker = root / "LIFEOS" / "CORTEX_INDEX_POLICY.json"
         self.manifest = self.base / "INDEX" / "index-manifest.json"
         self.index = self.base / "INDEX" / "titles.json"
 
@@ -104,6 +102,12 @@ class Memory:
         path.write_text(text, encoding="utf-8")
         seconds = (NOW - age_ms) / 1000
         os.utime(path, (seconds, seconds))
+
+    def set_times(self, age_ms: int) -> None:
+        """Let every file have been changed so long before the demo's clock: the commands ran by the real one."""
+        seconds = (NOW - age_ms) / 1000
+        for path in self.root.rglob("*"):
+            os.utime(path, (seconds, seconds))
 
     def write_rows(self, path: Path, *rows: Mapping[str, object]) -> None:
         """Write a log, one row a line."""
@@ -139,43 +143,78 @@ def reviewer_row(age_ms: int) -> dict[str, object]:
     }
 
 
-def retrieval_row(age_ms: int) -> dict[str, object]:
-    """A retrieval that found three cards."""
-    hashed = sha256(b"tide").hexdigest()[:16]
-    return {"ts": stamp(age_ms), "query_hash": hashed, "returned_count": 3, "duration_ms": 41, "top_score": 7.25}
+def cortex(memory: Memory, age_ms: int, *words: str) -> dict[str, Any]:
+    """Run `cortex` on a memory, at a time so long before the demo's clock; return its data.
+
+    Raises:
+        SystemExit: It refused.
+    """
+    run = subprocess.run(
+        [sys.executable, "-m", "cortex", *words, "--memory-root", memory.base, "--now", stamp(age_ms)],
+        env=own_environment(),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if run.returncode:
+        message = f"cortex {words[0]} exited {run.returncode}: {run.stdout or run.stderr}"
+        raise SystemExit(message)
+    data: dict[str, Any] = json.loads(run.stdout)["data"]
+    return data
 
 
-def proposal_row(number: int, status: str) -> dict[str, object]:
-    """A proposal of the given status."""
-    return {"id": f"proposal-{number:02}", "ts": stamp(DAY_MS), "status": status, "summary": f"Change {number}"}
+def own_environment() -> dict[str, str]:
+    """The environment without the variables of the auditor and the memory."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
+
+
+def propose(memory: Memory, age_ms: int, word: str) -> str:
+    """Let the agent propose a definition; return the proposal's id."""
+    item = {
+        "type": "proposal",
+        "target_file": "USER/DEFINITIONS.md",
+        "edit": f"{word}: see the tables of 1998.",
+        "confidence": 0.6,
+        "rationale": "The word came up twice.",
+    }
+    return str(cortex(memory, age_ms, "propose", json.dumps(item), *AGENT)["id"])
 
 
 def build(root: Path) -> Memory:
-    """Make a memory with current evidence of all five kinds, and a small index that was adopted by a manifest."""
+    """Make a memory as people and agents do, with the real commands; the reviewer's rows alone are written by hand.
+
+    It has current evidence of all kinds, and a small index that was adopted by a manifest.
+    """
     memory = Memory(root)
-    for name, text in NOTES.items():
-        memory.write(memory.knowledge / name, text, age_ms=30 * DAY_MS)
+    cortex(memory, 31 * DAY_MS, "init", *OPERATOR)
+    for age, item in ITEMS:
+        cortex(memory, age * DAY_MS, "remember", json.dumps(item), *AGENT)
+    accepted = propose(memory, 2 * DAY_MS, "Slack water")
+    digest = cortex(memory, DAY_MS, "proposals", "show", accepted)["digest"]
+    cortex(memory, DAY_MS, "proposals", "decide", accepted, "accept", "--digest", digest, *OPERATOR)
+    propose(memory, DAY_MS, "Neap tide")
+    for age_ms in (26 * HOUR_MS, 2 * HOUR_MS):
+        cortex(memory, age_ms, "search", "tide", "--record")
     memory.write_rows(memory.reviewer, reviewer_row(2 * DAY_MS), reviewer_row(3 * HOUR_MS))
-    memory.write_rows(memory.retrieval, retrieval_row(26 * HOUR_MS), retrieval_row(2 * HOUR_MS))
-    memory.write_rows(memory.proposals, proposal_row(1, "accepted"), proposal_row(2, "pending"))
     adopt_index(memory)
+    memory.set_times(HOUR_MS)
     return memory
 
 
 def adopt_index(memory: Memory) -> None:
-    """Write an index of the notes' titles, and the manifest that ties it to exactly these notes."""
-    titles = {name: text.split("title: ")[1].splitlines()[0] for name, text in sorted(NOTES.items())}
-    memory.write(memory.index, json.dumps(titles, indent=2) + "\n")
+    """Write an index of the notes' titles, and in the marker's place the manifest that ties it to these notes."""
     with pin(memory.base) as pinned:
-        digest = canonical_digest(iter_records(pinned))
+        records = list(iter_records(pinned))
+    memory.write(memory.index, json.dumps({record.id: record.title for record in records}, indent=2) + "\n")
     manifest = {
         "schema": "lifeos-cortex-index/v1",
-        "canonical_sha256": digest,
+        "canonical_sha256": canonical_digest(records),
         "index_path": memory.index.name,
         "index_sha256": sha256(memory.index.read_bytes()).hexdigest(),
         "indexed_at": stamp(HOUR_MS),
     }
     memory.write(memory.manifest, json.dumps(manifest, indent=2) + "\n")
+    memory.marker.unlink()
 
 
 def leave_alone(_: Memory) -> None:
@@ -211,12 +250,14 @@ def lose_retrieval_log(memory: Memory) -> None:
 
 def pile_up_proposals(memory: Memory) -> None:
     """Let eleven proposals wait; ten may."""
-    memory.write_rows(memory.proposals, *(proposal_row(number, "pending") for number in range(11)))
+    for number in range(10):
+        propose(memory, HOUR_MS, f"Word {number}")
+    memory.set_times(HOUR_MS)
 
 
 def edit_note(memory: Memory) -> None:
     """Change a note that the index was made of."""
-    note = memory.knowledge / "People" / "ferry-office.md"
+    note = memory.knowledge / "People" / "the-ferry-office.md"
     memory.write(note, note.read_text(encoding="utf-8") + "Closed on Mondays.\n")
 
 
@@ -274,10 +315,9 @@ def judge(memory: Memory, environment: Mapping[str, str]) -> Verdict:
         SystemExit: Its stdout is no report.
     """
     command = Path(sys.executable).with_name("memory-health")
-    own = {name: value for name, value in os.environ.items() if not name.startswith("CORTEX_")}
     run = subprocess.run(
         [command, "--json", "--root", memory.root, "--now", format_instant(NOW)],
-        env={**own, **environment},
+        env={**own_environment(), **environment},
         capture_output=True,
         encoding="utf-8",
         check=False,

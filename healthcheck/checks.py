@@ -7,7 +7,9 @@ and the tests are all made from it. How to add a check: CONTRIBUTING.md.
 from enum import IntEnum
 from typing import Final, Literal, NamedTuple
 
-CheckId = Literal["reviewer", "retrieval", "proposals", "observability", "index", "corpus", "setup", "history"]
+CheckId = Literal[
+    "reviewer", "retrieval", "proposals", "observability", "index", "hot_memory", "corpus", "setup", "history"
+]
 CheckStatus = Literal["ok", "warn", "critical", "not-enabled", "skipped"]
 
 
@@ -65,6 +67,11 @@ CHECKS: Final = (
         "Does an adopted index still match its sources?",
         "INDEX/index-manifest.json or CORTEX_INDEX_POLICY.json",
     ),
+    Check(
+        "hot_memory",
+        "Is what an agent always has before it whole, with room left?",
+        "USER/PRINCIPAL/PRINCIPAL_MEMORY.md, USER/DIGITAL_ASSISTANT/DA_MEMORY.md",
+    ),
     Check("corpus", "Can the canonical files be read safely?", "KNOWLEDGE/**"),
     Check(
         "setup",
@@ -80,8 +87,8 @@ CAN_BE_NOT_ENABLED: Final = ("reviewer", "retrieval", "proposals")
 _WARN = Severity.WARN
 _CRITICAL = Severity.CRITICAL
 _NEW_REVIEW = "Only a new reviewer run that succeeds helps: start the reviewer by hand and look at what it says."
-_NEW_RETRIEVAL = "Only a new retrieval helps: ask the memory something with the tool that records retrievals."
-_MOVE_ROW = "Move the named lines into a file of their own beside the log (keep them), then run `memory-health` again."
+_NEW_RETRIEVAL = "Only a new retrieval helps: ask the memory something, recorded (`cortex search QUERY --record`)."
+_MOVE_ROW = "`cortex mend LOG --operator NAME --allow-write` moves them into a file of their own beside the log."
 
 FINDINGS: Final = (
     FindingSpec(
@@ -110,7 +117,7 @@ FINDINGS: Final = (
         "The reviewer's evidence proves nothing: its last row has an unknown shape, or the files cannot be read.",
         "The last row is neither a success, a skip nor a failure of the known shape, or its time cannot be read; or log or run folder is a link, a folder, a FIFO, or not readable.",
         "Put a regular, readable log in place; update the reviewer if it writes another shape.",
-        f"Unreadable: restore the named path as a regular file (or folder) that this user can read. Another shape: {_NEW_REVIEW}",
+        f"Unreadable: restore the named path as a regular file (or folder) that this user can read. Another shape: `cortex mend reviewer-runs.jsonl --row N` moves that row aside. {_NEW_REVIEW}",
     ),
     FindingSpec(
         "reviewer-evidence-missing", "reviewer", _WARN,
@@ -137,7 +144,7 @@ FINDINGS: Final = (
         "retrieval-missing", "retrieval", _WARN,
         "Nothing shows that the memory was ever asked.",
         "No log, or no row in it.",
-        "Let what retrieves from the memory record it in OBSERVABILITY/memory-retrievals.jsonl, or declare the part not enabled.",
+        "Let what retrieves from the memory record it in OBSERVABILITY/memory-retrievals.jsonl (`cortex search --record`, or CORTEX_RECORD_RETRIEVALS=1), or declare the part not enabled.",
         f"{_NEW_RETRIEVAL} Or declare the part not enabled.",
     ),
     FindingSpec(
@@ -145,7 +152,7 @@ FINDINGS: Final = (
         "The retrieval log holds a line that is no JSON object, or its last row has an unknown shape.",
         "Any malformed line; or a last row that is not exactly ts, query_hash, returned_count, duration_ms and, optionally, top_score.",
         "Look at the named lines. A writer that was killed leaves a torn line.",
-        f"Malformed lines: {_MOVE_ROW} Another shape: {_NEW_RETRIEVAL}",
+        f"Malformed lines: {_MOVE_ROW} Another shape: {_NEW_RETRIEVAL} Or move that row aside: `cortex mend memory-retrievals.jsonl --row N`.",
     ),
     FindingSpec(
         "retrieval-evidence-invalid", "retrieval", _WARN,
@@ -173,21 +180,21 @@ FINDINGS: Final = (
         "There is no proposal queue. (An empty one is fine.)",
         "No OBSERVABILITY/pending-proposals.jsonl.",
         "Restore the queue, or create an empty file where proposals are used; else declare the part not enabled.",
-        "Restore or create the file, or declare the part not enabled.",
+        "Restore the file, or let `cortex init --operator NAME --allow-write` create it; or declare the part not enabled.",
     ),
     FindingSpec(
         "proposal-evidence-malformed", "proposals", _WARN,
         "The proposal queue cannot be trusted: a line is no JSON object, a row has no status, or the file cannot be read.",
         "A malformed line; a row whose status is missing, null or no string; or no regular, readable file.",
         "Look at the named lines, or put a regular, readable file in place.",
-        f"{_MOVE_ROW} A file that cannot be read: restore it as a regular file.",
+        f"Malformed lines and rows without a status: {_MOVE_ROW} A file that cannot be read: restore it as a regular file.",
     ),
     FindingSpec(
         "proposal-backlog-high", "proposals", _WARN,
         "More proposals wait for a decision than the limit allows.",
         "Rows with status exactly `pending` > proposal_backlog.",
         "Decide the oldest proposals.",
-        "Decide proposals until no more than the limit are pending.",
+        "`cortex proposals list --status pending`, `show ID`, `decide ID accept|reject|edit`, until no more than the limit are pending.",
     ),
     FindingSpec(
         "observability-evidence-missing", "observability", _WARN,
@@ -257,7 +264,21 @@ FINDINGS: Final = (
         "Nothing says whether this memory has an index or does without one on purpose.",
         "Neither an index manifest nor the no-index marker.",
         "Write the marker, or adopt an index.",
-        "Write CORTEX_INDEX_POLICY.json: schema lifeos-cortex-index-policy/v1, policy no-index-v1.",
+        "`cortex init --operator NAME --allow-write` writes CORTEX_INDEX_POLICY.json: schema lifeos-cortex-index-policy/v1, policy no-index-v1.",
+    ),
+    FindingSpec(
+        "hot-memory-markers", "hot_memory", _CRITICAL,
+        "Hot memory cannot be read, or its markers are damaged, so that other readers see none or half of its entries.",
+        "A hot file is a link, no file or unreadable; or its marker lines are not exactly one pair, BEGIN before END.",
+        "Put a readable file in its place; repair the markers.",
+        "Remember any entry for that actor: one write puts the file into its shape (or put the two marker lines right by hand).",
+    ),
+    FindingSpec(
+        "hot-memory-near-cap", "hot_memory", _WARN,
+        "Hot memory is nearly full; soon nothing can be added.",
+        "46 of 48 entries or more.",
+        "Let an agent set a shorter list, an entry or two less at a time, or edit the file.",
+        "Remove entries from the named file until fewer than 46 are left.",
     ),
     FindingSpec(
         "corpus-unsound", "corpus", _WARN,

@@ -25,6 +25,7 @@ def crashed_report(name: str, reason: str) -> Report:
         proposals=unknown,
         observability=unknown,
         index=unknown,
+        hot_memory=unknown,
         corpus=unknown,
         history=unknown,
     )

@@ -13,6 +13,7 @@ from healthcheck.checks import CAN_BE_NOT_ENABLED, CATALOGUE, CheckId, CheckStat
 from healthcheck.evidence import Collected, Evidence, Missing, NotEnabled, Observed, ProbeFailed, SetupFault, Unreadable
 from healthcheck.judgement import Facts, Finding, Judged, Limits, bad, finding, good
 from healthcheck.judges.corpus import judge_corpus
+from healthcheck.judges.hot_memory import judge_hot_memory
 from healthcheck.judges.index import judge_index
 from healthcheck.judges.observability import judge_observability
 from healthcheck.judges.proposals import judge_proposals
@@ -65,6 +66,7 @@ def evaluate(evidence: Evidence, limits: Limits, now: int, history_skipped: str 
         "proposals": _settle("proposals", evidence.proposals, judge_proposals, limits, now),
         "observability": _settle("observability", evidence.observability, judge_observability, limits, now),
         "index": _settle("index", evidence.index, judge_index, limits, now),
+        "hot_memory": _settle("hot_memory", evidence.hot_memory, judge_hot_memory, limits, now),
         "corpus": _settle("corpus", evidence.corpus, judge_corpus, limits, now),
         "setup": _judge_policy(evidence.policy),
         "history": _judge_history(evidence, history_skipped),
@@ -121,6 +123,7 @@ _UNREADABLE: Final[Mapping[CheckId, tuple[str, str]]] = {
     "proposals": ("proposal-evidence-malformed", "The proposal queue cannot be read"),
     "observability": ("observability-evidence-invalid", "The logs cannot be measured"),
     "index": ("index-manifest-invalid", "What says whether there is an index cannot be trusted"),
+    "hot_memory": ("hot-memory-markers", "Hot memory cannot be read"),
     "corpus": ("corpus-unsound", "The canonical files cannot be walked"),
     "setup": ("health-policy-invalid", "The policy of parts not enabled cannot be trusted, so all parts are judged"),
     "history": ("health-history-unreadable", "The history of verdicts cannot be read"),

@@ -6,9 +6,11 @@ Instants are integer milliseconds since 1970 (UTC) in fields named `…_at`; the
 Paths are relative to home.
 """
 
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 from msgspec import Struct
+
+from policies.shapes import RowStatus
 
 T = TypeVar("T")
 
@@ -46,9 +48,6 @@ class Malformed(Struct, frozen=True):
 
     count: int = 0
     lines: tuple[int, ...] = ()
-
-
-RowStatus = Literal["ok", "skipped", "failed", "parse-failed", "timed-out", "invalid"]
 
 
 class ReviewerRow(Struct, frozen=True):
@@ -146,6 +145,20 @@ class AdoptedIndex(Struct, frozen=True, tag_field="mode", tag="adopted"):
     measured_index_sha256: str
 
 
+class HotFile(Struct, frozen=True):
+    """One actor's hot memory: how many entries, and whether its markers are one pair in their order."""
+
+    path: str
+    entries: int
+    markers_sound: bool
+
+
+class HotMemoryEvidence(Struct, frozen=True):
+    """The hot files that are there."""
+
+    files: tuple[HotFile, ...]
+
+
 class ShapeFault(Struct, frozen=True):
     """A fault of the corpus that shows without reading content."""
 
@@ -202,5 +215,6 @@ class Evidence(Struct, frozen=True, kw_only=True):
     proposals: Collected[ProposalEvidence]
     observability: Collected[ObservabilityEvidence]
     index: Collected[NoIndex | AdoptedIndex]
+    hot_memory: Collected[HotMemoryEvidence]
     corpus: Collected[CorpusEvidence]
     history: Collected[HistoryEvidence]

@@ -27,7 +27,9 @@ MODULE_MEDIAN, MODULE_MOST = 150, 350
 FUNCTION_MEDIAN, FUNCTION_P95, FUNCTION_MOST = 8, 28, 45
 NESTING_MOST = 3
 # Modules that may pass MODULE_MOST, each with its reason.
-LONGER_MODULES: dict[str, str] = {}
+LONGER_MODULES: dict[str, str] = {
+    "healthcheck/checks.py": "the catalogue: a table of sentences, a finding after another"
+}
 
 # The clock is read in command lines alone.
 CLOCKS = {

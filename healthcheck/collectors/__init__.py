@@ -11,6 +11,7 @@ from typing import TypeVar
 from cortex.layout import Layout
 from healthcheck.collectors.corpus import collect_corpus
 from healthcheck.collectors.history import collect_history
+from healthcheck.collectors.hot_memory import collect_hot_memory
 from healthcheck.collectors.index import collect_index
 from healthcheck.collectors.observability import collect_observability
 from healthcheck.collectors.policy import collect_policy
@@ -32,6 +33,7 @@ def collect(layout: Layout, manifest: Path | None, setup: tuple[SetupFault, ...]
         proposals=guarded(lambda: collect_proposals(layout)),
         observability=guarded(lambda: collect_observability(layout)),
         index=guarded(lambda: collect_index(layout, manifest)),
+        hot_memory=guarded(lambda: collect_hot_memory(layout)),
         corpus=guarded(lambda: collect_corpus(layout)),
         history=guarded(lambda: collect_history(layout)),
     )

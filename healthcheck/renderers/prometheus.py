@@ -36,7 +36,9 @@ _TIMED_EVIDENCE: Final = (
     ("observability", "observability_newest_at"),
     ("index", "index_at"),
 )
-_READABLE_EVIDENCE: Final = ("reviewer", "retrieval", "proposals", "observability", "index", "corpus", "history")
+_READABLE_EVIDENCE: Final = (
+    "reviewer", "retrieval", "proposals", "observability", "index", "hot_memory", "corpus", "history",
+)  # fmt: skip
 _INDEX_STATES: Final = ("no-index", "adopted", "missing", "unreadable", "probe-failed")
 # Unit of a threshold: what its series is called and how many of the threshold make one of the series.
 _THRESHOLD_SERIES: Final = (("ms", "seconds", 1000), ("bytes", "bytes", 1), ("proposals", "proposals", 1))

@@ -212,6 +212,20 @@ class AdoptedIndexV1(_Shape, frozen=True, tag_field="state", tag="adopted"):
     measured_index_sha256: str
 
 
+class HotFileV1(_Shape, frozen=True):
+    """One actor's hot memory: how many entries, and whether its markers are one pair in their order."""
+
+    path: str
+    entries: int
+    markers_sound: bool
+
+
+class HotMemoryV1(_Shape, frozen=True, tag_field="state", tag="observed"):
+    """The hot files that are there."""
+
+    files: tuple[HotFileV1, ...]
+
+
 class ShapeFaultV1(_Shape, frozen=True):
     """A fault of the corpus that shows without reading content."""
 
@@ -252,6 +266,7 @@ class EvidenceV1(_Sparse, frozen=True):
     proposals: ProposalsV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
     observability: ObservabilityV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
     index: NoIndexV1 | AdoptedIndexV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
+    hot_memory: HotMemoryV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
     corpus: CorpusV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
     history: HistoryV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
 

@@ -7,6 +7,7 @@ import pytest
 from support.green_evidence import (
     LIMITS,
     found,
+    hot_memory,
     index,
     judged,
     logs,
@@ -218,6 +219,31 @@ def test_a_corpus_with_faults_is_unsound_and_they_are_named() -> None:
     assert "KNOWLEDGE/l: is a link" in assessment.findings[0].message
 
 
+@pytest.mark.parametrize(
+    ("entries", "markers_sound", "expected"),
+    [
+        (0, True, []),
+        (45, True, []),
+        (46, True, ["hot-memory-near-cap"]),
+        (48, True, ["hot-memory-near-cap"]),
+        (60, True, ["hot-memory-near-cap"]),
+        (3, False, ["hot-memory-markers"]),
+        (46, False, ["hot-memory-markers", "hot-memory-near-cap"]),
+    ],
+)
+def test_hot_memory_is_whole_and_has_room(entries: int, markers_sound: bool, expected: list[str]) -> None:
+    assessment = judged(hot_memory=hot_memory(entries, markers_sound=markers_sound))
+    assert found(assessment) == expected
+    assert all("U/PRINCIPAL_MEMORY.md" in finding.message for finding in assessment.findings)
+    if entries >= 46:
+        assert f"{entries} of 48" in assessment.findings[-1].message
+
+
+def test_a_memory_without_hot_files_has_that_check_skipped() -> None:
+    results = {result.check: result for result in judged(hot_memory=Missing("no hot memory")).checks}
+    assert (results["hot_memory"].status, results["hot_memory"].summary) == ("skipped", "no hot memory")
+
+
 STATES: list[tuple[str, Any, str, str]] = [
     ("reviewer", GONE, "warn", "reviewer-evidence-missing"),
     ("reviewer", LINK, "critical", "reviewer-evidence-invalid"),
@@ -229,6 +255,7 @@ STATES: list[tuple[str, Any, str, str]] = [
     ("observability", LINK, "warn", "observability-evidence-invalid"),
     ("index", GONE, "warn", "index-evidence-missing"),
     ("index", LINK, "critical", "index-manifest-invalid"),
+    ("hot_memory", LINK, "critical", "hot-memory-markers"),
     ("corpus", LINK, "warn", "corpus-unsound"),
     ("history", LINK, "warn", "health-history-unreadable"),
 ]
@@ -322,7 +349,7 @@ def test_the_worst_of_nothing_is_critical() -> None:
 def test_every_finding_of_a_check_can_be_made() -> None:
     """The tables above and the faults together make the whole catalogue."""
     made = {name for *_, names in (*REVIEWER, *RETRIEVAL, *PROPOSALS, *OBSERVABILITY, *INDEX) for name in names}
-    made |= {expected for *_, expected in STATES} | {spec.id for spec in FAULTS}
+    made |= {expected for *_, expected in STATES} | {"hot-memory-near-cap"} | {spec.id for spec in FAULTS}
     assert made == set(CATALOGUE)
 
 

@@ -109,7 +109,8 @@ def test_the_run_is_told_by_the_real_clock() -> None:
 DIFFERENT = [
     report(
         **dict.fromkeys(
-            ("reviewer", "retrieval", "proposals", "observability", "index", "corpus", "history"), Missing("x")
+            ("reviewer", "retrieval", "proposals", "observability", "index", "hot_memory", "corpus", "history"),
+            Missing("x"),
         )
     ),
     report(index=ProbeFailed("X"), proposals=proposals(pending=99)),

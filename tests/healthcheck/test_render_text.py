@@ -14,11 +14,11 @@ BAD = Unreadable("a\x1b[31m\nb\u202e\udcff", "is a link")
 
 def test_all_is_well() -> None:
     assert text.render(report(corpus=Missing("no KNOWLEDGE"))) == (
-        "OK: 7 checks ok, 1 skipped\n"
+        "OK: 8 checks ok, 1 skipped\n"
         "memory default: /r/LIFEOS/MEMORY, judged by 2026-08-10T12:00:00.000Z\n"
         "\n"
         "skipped: corpus (no KNOWLEDGE)\n"
-        "ok: reviewer, retrieval, proposals, observability, index, setup, history\n"
+        "ok: reviewer, retrieval, proposals, observability, index, hot_memory, setup, history\n"
     )
 
 
@@ -45,10 +45,10 @@ def test_findings_come_worst_first_with_remedy_and_since_when() -> None:
         "  The last retrieval in O/retrievals.jsonl was 1 day 1 minute ago; the limit is 1 day.\n"
         "  since: 2026-08-10T11:59:00.000Z, 1 minute ago\n"
         "  remedy: See whether agents still use the memory, and whether retrievals are still recorded.\n"
-        "  way back: Only a new retrieval helps: ask the memory something with the tool that records retrievals.\n"
+        "  way back: Only a new retrieval helps: ask the memory something, recorded (`cortex search QUERY --record`).\n"
         "\n"
         "not enabled: proposals (by hand)\n"
-        "ok: observability, index, corpus, setup, history\n"
+        "ok: observability, index, hot_memory, corpus, setup, history\n"
     )
 
 

@@ -12,6 +12,8 @@ from healthcheck.evidence import (
     CorpusEvidence,
     Evidence,
     HistoryEvidence,
+    HotFile,
+    HotMemoryEvidence,
     Malformed,
     Missing,
     NoIndex,
@@ -103,6 +105,7 @@ retrieval_rows = st.builds(RetrievalRow, st.integers(1, 99), VALID, instants) | 
 retrievals = st.builds(RetrievalEvidence, st.just("log"), counts, malformed, retrieval_rows | st.none())
 proposals = st.builds(ProposalEvidence, st.just("queue"), counts, counts, malformed, malformed)
 indexes = st.builds(NoIndex, texts) | st.builds(AdoptedIndex, texts, texts, instants, hashes, hashes, hashes, hashes)
+hot_files = st.lists(st.builds(HotFile, texts, counts, st.booleans()), min_size=1, max_size=2).map(tuple)
 shape_faults = st.lists(st.builds(ShapeFault, texts, texts, texts), max_size=3).map(tuple)
 corpora = st.builds(CorpusEvidence, st.just("KNOWLEDGE"), counts, counts, st.just(0)) | st.builds(
     CorpusEvidence, st.just("KNOWLEDGE"), counts, counts, st.integers(1, 9), shape_faults
@@ -121,6 +124,7 @@ evidences = st.builds(
     proposals=collected(proposals),
     observability=collected(observabilities()),
     index=collected(indexes),
+    hot_memory=collected(st.builds(HotMemoryEvidence, hot_files)),
     corpus=collected(corpora),
     history=collected(st.builds(HistoryEvidence, texts, counts)),
 )

@@ -11,6 +11,8 @@ from healthcheck.evidence import (
     CorpusEvidence,
     Evidence,
     HistoryEvidence,
+    HotFile,
+    HotMemoryEvidence,
     Malformed,
     Missing,
     ObservabilityEvidence,
@@ -77,6 +79,11 @@ def index(**changes: Any) -> Observed[AdoptedIndex]:
     return Observed(replace(green, **changes))
 
 
+def hot_memory(entries: int = 3, *, markers_sound: bool = True) -> Observed[HotMemoryEvidence]:
+    """One hot file, its markers sound."""
+    return Observed(HotMemoryEvidence((HotFile("U/PRINCIPAL_MEMORY.md", entries, markers_sound),)))
+
+
 def evidence(**changes: Any) -> Evidence:
     """All of it, in order."""
     green: dict[str, Any] = {
@@ -87,6 +94,7 @@ def evidence(**changes: Any) -> Evidence:
         "proposals": proposals(),
         "observability": logs(),
         "index": index(),
+        "hot_memory": hot_memory(),
         "corpus": Observed(CorpusEvidence("KNOWLEDGE", 2, 50, 0)),
         "history": Observed(HistoryEvidence("O/memory-health.jsonl", 10)),
     }
