@@ -146,8 +146,9 @@ def _check_permission(call: Call) -> None:
 
     An agent is no operator and an operator no agent. What only shows (a dry run) is a read.
     """
-    name, kind = call.command.name, call.command.kind
-    if kind == "read" or call.has("--dry-run"):
+    name, acts_with = call.command.name, call.command.acts_with
+    kind = "operator" if acts_with and call.has(acts_with) else call.command.kind
+    if kind == "read" or call.has("--dry-run") or call.has(call.command.reads_with):
         return
     identity = "--adapter" if kind == "agent" else "--operator"
     if not (call.has(identity) and call.has("--allow-write")):

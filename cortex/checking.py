@@ -7,13 +7,21 @@ from cortex.corpus.faults import CorpusError, Fault, Note, describe
 from cortex.corpus.reader import Reading, read_corpus
 from cortex.corpus.root import pin
 from cortex.envelope import JSONObject
-from cortex.errors import CortexError
+from cortex.errors import CortexError, invalid
 from cortex.retrieval.cards import Page, listing
 from policies import limits
 
+_OF_FIX = ("--zone", "--day-first", "--dry-run")
+
 
 def check(call: Call) -> JSONObject:
-    """Say whether the canonical files are sound; read on past faults."""
+    """Say whether the canonical files are sound; read on past faults. With --fix, put right what can be known."""
+    if call.has("--fix"):
+        from cortex.retaining import fix
+
+        return fix(call)
+    if any(call.has(option) for option in _OF_FIX):
+        raise invalid(f"{', '.join(_OF_FIX)} go with --fix dates")
     try:
         with pin(call.memory_root()) as root:
             reading = read_corpus(root, stop_at_first_fault=False)

@@ -24,7 +24,10 @@ class Positionals(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command: what it takes, who may call it, and the `module:function` that carries it out."""
+    """A command: what it takes, who may call it, and the `module:function` that carries it out.
+
+    `acts_with` is the option that makes a reading command an operator's act, `reads_with` one that makes any a read.
+    """
 
     name: str
     summary: str
@@ -33,6 +36,8 @@ class Command(NamedTuple):
     handler: str
     kind: Literal["read", "agent", "operator"] = "read"
     needed: str | None = None
+    acts_with: str | None = None
+    reads_with: str = "--dry-run"
 
 
 _NO_ARGUMENTS = Positionals(0, 0, "", "takes no arguments")
@@ -42,6 +47,7 @@ _PROPOSAL = Positionals(1, 1, "ID", "takes exactly one id of a proposal")
 _DECISION = Positionals(2, 2, "ID VERDICT", "takes the id of a proposal, and accept, reject or edit")
 _FOLDER = Positionals(0, 1, "[DIR]", "takes at most one folder")
 _LOG = Positionals(1, 1, "LOG", "takes exactly one log")
+_PLAN = Positionals(1, 101, "PLAN", "takes the id of a plan (and ids behind --only)")
 _PAYLOAD = Positionals(1, 1, "JSON-OR-DASH", "takes exactly one JSON payload, or - for standard input")
 
 OPTIONS: Final = {
@@ -77,6 +83,16 @@ OPTIONS: Final = {
         Option("--digest", "DIGEST", "the digest that `proposals show` printed: what was seen is what is decided"),
         Option("--edit", "TEXT", "the text to put in place of the proposed one"),
         Option("--row", "N", "a row of a shape that proves nothing, by the number of its line"),
+        Option("--vault", "DIR", "the vault to work on, instead of the memory"),
+        Option("--level", "LEVEL", "only entries of this level: L2 or L3; with --match also L1, with a signature L0"),
+        Option("--match", "QUERY", "what the user wants forgotten, whatever its age; of L0 the id of one entry"),
+        Option("--user-signature", "TEXT", "the user's word that an entry of L0 may go; the audit keeps it"),
+        Option("--allow-mass", None, "insist on marking more than half of all entries"),
+        Option("--observability", None, "compress and shorten the logs that the auditor finds too old or too large"),
+        Option("--only", "ID...", "take back these steps alone, by id or path"),
+        Option("--fix", "WHAT", "put right what can be known: dates"),
+        Option("--zone", "ZONE", "where the clock stood of dates without a zone: Europe/Berlin, +02:00"),
+        Option("--day-first", None, "read 03/04/2025 as the third of April"),
         Option("--accept-loss", None, "only write down that the log is as it is for a good reason"),
     )
 }  # fmt: skip
@@ -107,7 +123,8 @@ COMMANDS: Final = {
         ),
         Command(
             "check", "say whether the canonical files are sound", _NO_ARGUMENTS,
-            ("--list", "--page", "--page-size"), "cortex.checking:check",
+            ("--list", "--page", "--page-size", "--fix", "--zone", "--day-first", "--dry-run", *_OPERATOR),
+            "cortex.checking:check", acts_with="--fix",
         ),
         Command(
             "remember", "add an item to the memory", _PAYLOAD, ("--allow-write",), "cortex.writing:remember", "agent",
@@ -131,6 +148,27 @@ COMMANDS: Final = {
         Command(
             "mend", "move lines that prove nothing out of a log, to a file beside it", _LOG,
             (*_OPERATOR, "--dry-run", "--row", "--accept-loss"), "cortex.writing:mend", "operator",
+        ),
+        Command(
+            "forget", "mark what the policy lets go, or what the user names; nothing moves", _NO_ARGUMENTS,
+            (*_OPERATOR, "--vault", "--level", "--match", "--user-signature", "--allow-mass", "--dry-run", "--explain"),
+            "cortex.retaining:forget", "operator", reads_with="--explain",
+        ),
+        Command(
+            "archive", "move what is marked out of the memory, to where it is kept", _NO_ARGUMENTS,
+            (*_OPERATOR, "--vault", "--dry-run"), "cortex.retaining:archive", "operator",
+        ),
+        Command(
+            "compact", "compress old raw events, or logs that have grown too old or too large", _NO_ARGUMENTS,
+            (*_OPERATOR, "--vault", "--observability", "--dry-run"), "cortex.retaining:compact", "operator",
+        ),
+        Command(
+            "recalled", "count that notes were used", _IDS, ("--allow-write", "--dry-run"),
+            "cortex.retaining:recalled", "agent",
+        ),
+        Command(
+            "undo", "take back what a plan did, or a part of it", _PLAN,
+            (*_OPERATOR, "--vault", "--only", "--dry-run"), "cortex.retaining:undo", "operator",
         ),
     )
 }  # fmt: skip

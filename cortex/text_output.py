@@ -15,7 +15,12 @@ def render_text(envelope: JSONObject) -> str:
     if isinstance(error, dict):
         return f"{envelope['command']}: {error['code']}: {error['message']}\n"
     data = envelope["data"]
-    return "\n".join(_lines(data if isinstance(data, dict) else {})) + "\n"
+    shown = data if isinstance(data, dict) else {}
+    if envelope["command"] == "forget" and "levels" in shown:
+        from cortex.retention.text import forget_lines
+
+        return "\n".join(forget_lines(shown)) + "\n"
+    return "\n".join(_lines(shown)) + "\n"
 
 
 def _lines(data: Row) -> Iterable[str]:

@@ -8,7 +8,16 @@ from enum import IntEnum
 from typing import Final, Literal, NamedTuple
 
 CheckId = Literal[
-    "reviewer", "retrieval", "proposals", "observability", "index", "hot_memory", "corpus", "setup", "history"
+    "reviewer",
+    "retrieval",
+    "proposals",
+    "observability",
+    "index",
+    "hot_memory",
+    "retention",
+    "corpus",
+    "setup",
+    "history",
 ]
 CheckStatus = Literal["ok", "warn", "critical", "not-enabled", "skipped"]
 
@@ -72,6 +81,7 @@ CHECKS: Final = (
         "Is what an agent always has before it whole, with room left?",
         "USER/PRINCIPAL/PRINCIPAL_MEMORY.md, USER/DIGITAL_ASSISTANT/DA_MEMORY.md",
     ),
+    Check("retention", "Does what was marked to be archived leave in time?", "KNOWLEDGE/**/*.md (their headers)"),
     Check("corpus", "Can the canonical files be read safely?", "KNOWLEDGE/**"),
     Check(
         "setup",
@@ -279,6 +289,13 @@ FINDINGS: Final = (
         "46 of 48 entries or more.",
         "Let an agent set a shorter list, an entry or two less at a time, or edit the file.",
         "Remove entries from the named file until fewer than 46 are left.",
+    ),
+    FindingSpec(
+        "retention-archive-overdue", "retention", _WARN,
+        "A note was marked to be archived and still lies where it lay, or its mark has no date that proves anything.",
+        "archive_pending is true, and archive_marked_at is older than 45 days, unreadable, missing, or ahead of the clock.",
+        "See whether `cortex archive` still runs. It never moves L0, nor a note whose place in the archive is taken.",
+        "cortex archive --operator NAME --allow-write (or take the mark out: cortex undo with the plan that set it).",
     ),
     FindingSpec(
         "corpus-unsound", "corpus", _WARN,

@@ -26,6 +26,7 @@ def crashed_report(name: str, reason: str) -> Report:
         observability=unknown,
         index=unknown,
         hot_memory=unknown,
+        retention=unknown,
         corpus=unknown,
         history=unknown,
     )

@@ -17,6 +17,7 @@ from healthcheck.judges.hot_memory import judge_hot_memory
 from healthcheck.judges.index import judge_index
 from healthcheck.judges.observability import judge_observability
 from healthcheck.judges.proposals import judge_proposals
+from healthcheck.judges.retention import judge_retention
 from healthcheck.judges.retrieval import judge_retrieval
 from healthcheck.judges.reviewer import judge_reviewer
 
@@ -67,6 +68,7 @@ def evaluate(evidence: Evidence, limits: Limits, now: int, history_skipped: str 
         "observability": _settle("observability", evidence.observability, judge_observability, limits, now),
         "index": _settle("index", evidence.index, judge_index, limits, now),
         "hot_memory": _settle("hot_memory", evidence.hot_memory, judge_hot_memory, limits, now),
+        "retention": _settle("retention", evidence.retention, judge_retention, limits, now),
         "corpus": _settle("corpus", evidence.corpus, judge_corpus, limits, now),
         "setup": _judge_policy(evidence.policy),
         "history": _judge_history(evidence, history_skipped),
@@ -124,6 +126,7 @@ _UNREADABLE: Final[Mapping[CheckId, tuple[str, str]]] = {
     "observability": ("observability-evidence-invalid", "The logs cannot be measured"),
     "index": ("index-manifest-invalid", "What says whether there is an index cannot be trusted"),
     "hot_memory": ("hot-memory-markers", "Hot memory cannot be read"),
+    "retention": ("retention-archive-overdue", "What waits for the archive cannot be told"),
     "corpus": ("corpus-unsound", "The canonical files cannot be walked"),
     "setup": ("health-policy-invalid", "The policy of parts not enabled cannot be trusted, so all parts are judged"),
     "history": ("health-history-unreadable", "The history of verdicts cannot be read"),

@@ -159,6 +159,19 @@ class HotMemoryEvidence(Struct, frozen=True):
     files: tuple[HotFile, ...]
 
 
+class RetentionEvidence(Struct, frozen=True):
+    """The notes that have a level, and those marked to be archived: the oldest mark, the newest, and undated ones."""
+
+    levelled: int
+    pending: int
+    oldest_at: int | None = None
+    oldest: str | None = None
+    newest_at: int | None = None
+    newest: str | None = None
+    unclear: int = 0
+    first_unclear: tuple[str, ...] = ()
+
+
 class ShapeFault(Struct, frozen=True):
     """A fault of the corpus that shows without reading content."""
 
@@ -216,5 +229,6 @@ class Evidence(Struct, frozen=True, kw_only=True):
     observability: Collected[ObservabilityEvidence]
     index: Collected[NoIndex | AdoptedIndex]
     hot_memory: Collected[HotMemoryEvidence]
+    retention: Collected[RetentionEvidence]
     corpus: Collected[CorpusEvidence]
     history: Collected[HistoryEvidence]

@@ -70,3 +70,9 @@ SNAPSHOTS_KEPT: Final = 30
 # How long a write waits for a lock, and how often it looks.
 LOCK_WAIT_MS: Final = 5000
 LOCK_POLL_MS: Final = 5
+
+# Retention. What a query may mark at once; a run that would mark more than this and more than half is refused.
+MATCHED_AT_MOST: Final = 20
+MASS_FROM: Final = 20
+# How long a mark may wait for the archive before the auditor speaks up.
+ARCHIVE_OVERDUE_DAYS: Final = 45

@@ -50,11 +50,18 @@ class Act(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a plan came to: the new content, how many rows of the old one are gone, and what the audit adds."""
+    """What a plan came to: the new content (None: the file goes), how many rows are gone, and what the audit adds.
 
-    data: bytes
+    `new_only` refuses where the name is taken by then, whatever takes it. `like` is the file whose mode a new one gets.
+    `renewed_at` (ms since 1970) becomes the modification time, also of a content that stays as it is.
+    """
+
+    data: bytes | None
     rows_removed: int = 0
     audit: Mapping[str, object] = {}
+    new_only: bool = False
+    like: os.stat_result | None = None
+    renewed_at: int | None = None
 
 
 class Written(NamedTuple):
@@ -83,7 +90,7 @@ def govern(store: Store, act: Act, plan: Plan) -> Written:
     with explained(), store.locks.hold(act.guard or act.path) as lock:
         before = settled_state(store, act, lock)
         change = plan(before.data)
-        if change is None or change.data == before.data:
+        if change is None or (change.data == before.data and change.renewed_at is None):
             return Written(changed=False)
         return _replace(store, act, lock, before, change)
 
@@ -129,22 +136,40 @@ def _replace(store: Store, act: Act, lock: Lock, before: State, change: Change) 
     row = _row(act, before, change)
     with store.made_place(act.path) as place:
         lock.begin()
-        staged = stage(place.folder, lock.prefix, change.data, before.status)
+        staged = _stage(place, lock, before, change)
         try:
             _audit(store, act, row, "intent")
-            _swap(place, staged, before, act.path)
+            _swap(place, staged, before, act.path, new_only=change.new_only)
         except Exception:
-            discard(place.folder, staged)
+            if staged is not None:
+                discard(place.folder, staged)
             _attempt(lambda: _audit(store, act, row, "void"), "")
             raise
-        return Written(changed=True, warnings=_after(store, act, lock, place, row))
+        linked = staged if change.new_only else None
+        return Written(changed=True, warnings=_after(store, act, lock, place, row, linked))
 
 
-def _swap(place: Place, staged: str, before: State, path: str) -> None:
+def _stage(place: Place, lock: Lock, before: State, change: Change) -> str | None:
+    """Write the new content under a hidden name; None where the file is to go."""
+    if change.data is None:
+        return None
+    staged = stage(place.folder, lock.prefix, change.data, change.like or before.status)
+    if change.renewed_at is not None:
+        instant_ns = change.renewed_at * 1_000_000
+        os.utime(staged, ns=(instant_ns, instant_ns), dir_fd=place.folder)
+    return staged
+
+
+def _swap(place: Place, staged: str | None, before: State, path: str, *, new_only: bool) -> None:
     """Let the staged file take the target's name, unless somebody who takes no lock has written it meanwhile."""
     if not is_still(place.folder, place.name, before):
         raise refused(f"{path} was changed by somebody else meanwhile; try again")
-    os.rename(staged, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+    if staged is None:
+        os.unlink(place.name, dir_fd=place.folder)
+    elif new_only:
+        os.link(staged, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder, follow_symlinks=False)
+    else:
+        os.rename(staged, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
 
 
 def _audit(store: Store, act: Act, row: Mapping[str, object], state: str) -> None:
@@ -153,12 +178,20 @@ def _audit(store: Store, act: Act, row: Mapping[str, object], state: str) -> Non
         append_row(store, act.log, {**row, "state": state}, sync=state == "intent")
 
 
-def _after(store: Store, act: Act, lock: Lock, place: Place, row: Mapping[str, object]) -> tuple[str, ...]:
-    """Do what follows the rename; return what went wrong with it."""
+def _after(
+    store: Store, act: Act, lock: Lock, place: Place, row: Mapping[str, object], linked: str | None
+) -> tuple[str, ...]:
+    """Do what follows the rename; return what went wrong with it. `linked` is a staged name that the file still has."""
+
+    def end() -> None:
+        if linked is not None:
+            os.unlink(linked, dir_fd=place.folder)
+        lock.end()
+
     steps = (
         (lambda: os.fsync(place.folder), f"{act.path} was written, but may not outlive a power failure"),
         (lambda: _audit(store, act, row, "done"), "the audit row is left to the next"),
-        (lock.end, "the next write will clear up"),
+        (end, "the next write will clear up"),
     )
     return tuple(warning for step, what in steps if (warning := _attempt(step, what)))
 
@@ -182,7 +215,7 @@ def _row(act: Act, before: State, change: Change) -> dict[str, object]:
         "hash_before": hash_of(before.data),
         "hash_after": hash_of(change.data),
         "bytes_before": len(before.data or b""),
-        "bytes_after": len(change.data),
+        "bytes_after": len(change.data or b""),
         "rows_removed": change.rows_removed,
         **change.audit,
     }

@@ -16,6 +16,7 @@ from healthcheck.collectors.index import collect_index
 from healthcheck.collectors.observability import collect_observability
 from healthcheck.collectors.policy import collect_policy
 from healthcheck.collectors.proposals import collect_proposals
+from healthcheck.collectors.retention import collect_retention
 from healthcheck.collectors.retrieval import collect_retrieval
 from healthcheck.collectors.reviewer import collect_reviewer
 from healthcheck.evidence import Collected, Evidence, ProbeFailed, SetupEvidence, SetupFault
@@ -34,6 +35,7 @@ def collect(layout: Layout, manifest: Path | None, setup: tuple[SetupFault, ...]
         observability=guarded(lambda: collect_observability(layout)),
         index=guarded(lambda: collect_index(layout, manifest)),
         hot_memory=guarded(lambda: collect_hot_memory(layout)),
+        retention=guarded(lambda: collect_retention(layout)),
         corpus=guarded(lambda: collect_corpus(layout)),
         history=guarded(lambda: collect_history(layout)),
     )

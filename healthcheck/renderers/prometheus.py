@@ -37,7 +37,7 @@ _TIMED_EVIDENCE: Final = (
     ("index", "index_at"),
 )
 _READABLE_EVIDENCE: Final = (
-    "reviewer", "retrieval", "proposals", "observability", "index", "hot_memory", "corpus", "history",
+    "reviewer", "retrieval", "proposals", "observability", "index", "hot_memory", "retention", "corpus", "history",
 )  # fmt: skip
 _INDEX_STATES: Final = ("no-index", "adopted", "missing", "unreadable", "probe-failed")
 # Unit of a threshold: what its series is called and how many of the threshold make one of the series.

@@ -226,6 +226,19 @@ class HotMemoryV1(_Shape, frozen=True, tag_field="state", tag="observed"):
     files: tuple[HotFileV1, ...]
 
 
+class RetentionV1(_Shape, frozen=True, tag_field="state", tag="observed"):
+    """The notes that have a level, and those marked to be archived: the oldest mark, the newest, and undated ones."""
+
+    levelled: int
+    pending: int
+    oldest_at: str | None
+    oldest: str | None
+    newest_at: str | None
+    newest: str | None
+    unclear: int
+    first_unclear: tuple[str, ...]
+
+
 class ShapeFaultV1(_Shape, frozen=True):
     """A fault of the corpus that shows without reading content."""
 
@@ -267,6 +280,7 @@ class EvidenceV1(_Sparse, frozen=True):
     observability: ObservabilityV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
     index: NoIndexV1 | AdoptedIndexV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
     hot_memory: HotMemoryV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
+    retention: RetentionV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
     corpus: CorpusV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
     history: HistoryV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
 

@@ -277,6 +277,7 @@ def evidence_of(given: Mapping[str, Any]) -> Evidence:
         observability=observability_of(given.get("observability")),
         index=index_of(given.get("index"), given["nowMs"]),
         hot_memory=Missing("not of the reference"),
+        retention=Missing("not of the reference"),
         corpus=Observed(CorpusEvidence("KNOWLEDGE", 0, 0, 0)),
         history=Missing("no history"),
     )

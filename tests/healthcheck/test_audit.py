@@ -66,7 +66,7 @@ def test_each_run_adds_its_verdict_to_the_history(request_: Request) -> None:
 def test_no_write_leaves_no_history(request_: Request) -> None:
     report = audit(request_._replace(no_write=True), STILL)
     assert not (request_.layout.observability / "memory-health.jsonl").exists()
-    assert report.counts()["skipped"] == 3
+    assert report.counts()["skipped"] == 4
 
 
 def test_what_fails_on_the_way_out_shows_in_what_comes_after(request_: Request, tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_all_evidence_is_collected_and_nothing_is_changed(places: Places) -> Non
     assert sorted((path, path.lstat().st_mtime_ns) for path in places.root.rglob("*")) == before
     assert evidence.setup == SetupEvidence((fault,))
     absent = {name for name in evidence.__struct_fields__ if isinstance(getattr(evidence, name), Missing)}
-    assert absent == {"policy", "hot_memory", "history"}
+    assert absent == {"policy", "hot_memory", "retention", "history"}
     observed = {name for name in evidence.__struct_fields__ if isinstance(getattr(evidence, name), Observed)}
     assert observed == {"reviewer", "retrieval", "proposals", "observability", "index", "corpus"}
 

@@ -12,6 +12,7 @@ from support.green_evidence import (
     judged,
     logs,
     proposals,
+    retention,
     retrieval,
     retrieved,
     reviewed,
@@ -239,6 +240,22 @@ def test_hot_memory_is_whole_and_has_room(entries: int, markers_sound: bool, exp
         assert f"{entries} of 48" in assessment.findings[-1].message
 
 
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        ({}, []),
+        ({"pending": 1, "oldest_at": NOW - 45 * DAY, "newest_at": NOW - 45 * DAY}, []),
+        ({"pending": 1, "oldest_at": NOW - 45 * DAY - 1, "newest_at": NOW}, ["retention-archive-overdue"]),
+        ({"pending": 1, "oldest_at": NOW, "newest_at": NOW + 1}, ["retention-archive-overdue"]),
+        ({"pending": 1, "unclear": 1, "first_unclear": ("K/x.md",)}, ["retention-archive-overdue"]),
+    ],
+)
+def test_what_is_marked_is_archived_in_time(marks: dict[str, Any], expected: list[str]) -> None:
+    assessment = judged(retention=retention(oldest="K/x.md", newest="K/x.md", **marks))
+    assert found(assessment) == expected
+    assert all("K/x.md" in finding.message for finding in assessment.findings)
+
+
 def test_a_memory_without_hot_files_has_that_check_skipped() -> None:
     results = {result.check: result for result in judged(hot_memory=Missing("no hot memory")).checks}
     assert (results["hot_memory"].status, results["hot_memory"].summary) == ("skipped", "no hot memory")
@@ -256,6 +273,7 @@ STATES: list[tuple[str, Any, str, str]] = [
     ("index", GONE, "warn", "index-evidence-missing"),
     ("index", LINK, "critical", "index-manifest-invalid"),
     ("hot_memory", LINK, "critical", "hot-memory-markers"),
+    ("retention", LINK, "warn", "retention-archive-overdue"),
     ("corpus", LINK, "warn", "corpus-unsound"),
     ("history", LINK, "warn", "health-history-unreadable"),
 ]

@@ -37,6 +37,7 @@ warn reviewer-evidence-missing (reviewer)
   way back: Only a new reviewer run that succeeds helps: start the reviewer by hand and look at what it says. Or declare the part not enabled.
 
 skipped: hot_memory (no hot memory in USER)
+skipped: retention (no note has a level)
 ok: observability, corpus, setup, history
 """  # noqa: E501 - as it is printed
 MISSING: Final = {
@@ -84,7 +85,7 @@ def test_as_json_it_says_exactly_what_is_missing_and_what_is_not(memory: Places)
     assert all(MISSING[found["id"]] in found["message"] for found in report["findings"])
     assert statuses(report) == {
         "reviewer": "warn", "retrieval": "warn", "proposals": "warn", "observability": "ok", "index": "warn",
-        "hot_memory": "skipped", "corpus": "ok", "setup": "ok", "history": "ok",
+        "hot_memory": "skipped", "retention": "skipped", "corpus": "ok", "setup": "ok", "history": "ok",
     }  # fmt: skip
     assert report["evidence"]["observability"]["files"] == len(LOGS)
     assert report["evidence"]["corpus"] == {

@@ -109,7 +109,17 @@ def test_the_run_is_told_by_the_real_clock() -> None:
 DIFFERENT = [
     report(
         **dict.fromkeys(
-            ("reviewer", "retrieval", "proposals", "observability", "index", "hot_memory", "corpus", "history"),
+            (
+                "reviewer",
+                "retrieval",
+                "proposals",
+                "observability",
+                "index",
+                "hot_memory",
+                "retention",
+                "corpus",
+                "history",
+            ),
             Missing("x"),
         )
     ),

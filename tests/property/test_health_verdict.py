@@ -126,7 +126,10 @@ def test_overall_is_the_worst_of_all_checks_and_of_all_findings(evidence: Eviden
 def test_what_is_missing_unreadable_or_crashed_is_never_ok(evidence: Evidence, in_force: Limits, check: str) -> None:
     """Unless the policy declares the part not enabled; a corpus or a history that is not there is none to judge."""
     for answer, allowed in (
-        (Missing("gone"), {"warn"} if check not in {"hot_memory", "corpus", "history"} else {"ok", "skipped"}),
+        (
+            Missing("gone"),
+            {"warn"} if check not in {"hot_memory", "retention", "corpus", "history"} else {"ok", "skipped"},
+        ),
         (Unreadable("p", "is a link"), {"warn", "critical"}),
         (ProbeFailed("ValueError"), {"critical"}),
     ):

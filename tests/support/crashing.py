@@ -157,6 +157,8 @@ class PowerFailure:
             self._sync(path)
         elif step.name == "rename":
             self._names[os.path.relpath(step.detail, self._root)] = self._names.pop(path)
+        elif step.name == "link":
+            self._names[os.path.relpath(step.detail, self._root)] = self._names[path]
         elif step.name == "unlink":
             del self._names[path]
         elif step.name == "mkdir":

@@ -22,6 +22,7 @@ from healthcheck.evidence import (
     Observed,
     ProbeFailed,
     ProposalEvidence,
+    RetentionEvidence,
     RetrievalEvidence,
     RetrievalRow,
     ReviewerEvidence,
@@ -106,6 +107,19 @@ retrievals = st.builds(RetrievalEvidence, st.just("log"), counts, malformed, ret
 proposals = st.builds(ProposalEvidence, st.just("queue"), counts, counts, malformed, malformed)
 indexes = st.builds(NoIndex, texts) | st.builds(AdoptedIndex, texts, texts, instants, hashes, hashes, hashes, hashes)
 hot_files = st.lists(st.builds(HotFile, texts, counts, st.booleans()), min_size=1, max_size=2).map(tuple)
+marks = st.lists(instants, max_size=3).map(sorted)
+retentions = st.builds(
+    lambda levelled, marks, unclear: RetentionEvidence(
+        levelled,
+        len(marks) + unclear,
+        *((marks[0], "old", marks[-1], "new") if marks else (None,) * 4),
+        unclear,
+        ("odd",) * min(unclear, 1),
+    ),
+    counts,
+    marks,
+    st.sampled_from([0, 0, 0, 1]),
+)
 shape_faults = st.lists(st.builds(ShapeFault, texts, texts, texts), max_size=3).map(tuple)
 corpora = st.builds(CorpusEvidence, st.just("KNOWLEDGE"), counts, counts, st.just(0)) | st.builds(
     CorpusEvidence, st.just("KNOWLEDGE"), counts, counts, st.integers(1, 9), shape_faults
@@ -125,6 +139,7 @@ evidences = st.builds(
     observability=collected(observabilities()),
     index=collected(indexes),
     hot_memory=collected(st.builds(HotMemoryEvidence, hot_files)),
+    retention=collected(retentions),
     corpus=collected(corpora),
     history=collected(st.builds(HistoryEvidence, texts, counts)),
 )

@@ -18,6 +18,7 @@ from healthcheck.evidence import (
     ObservabilityEvidence,
     Observed,
     ProposalEvidence,
+    RetentionEvidence,
     RetrievalEvidence,
     RetrievalRow,
     ReviewerEvidence,
@@ -84,6 +85,11 @@ def hot_memory(entries: int = 3, *, markers_sound: bool = True) -> Observed[HotM
     return Observed(HotMemoryEvidence((HotFile("U/PRINCIPAL_MEMORY.md", entries, markers_sound),)))
 
 
+def retention(**changes: Any) -> Observed[RetentionEvidence]:
+    """Four levelled notes, none of them marked."""
+    return Observed(replace(RetentionEvidence(4, 0), **changes))
+
+
 def evidence(**changes: Any) -> Evidence:
     """All of it, in order."""
     green: dict[str, Any] = {
@@ -95,6 +101,7 @@ def evidence(**changes: Any) -> Evidence:
         "observability": logs(),
         "index": index(),
         "hot_memory": hot_memory(),
+        "retention": retention(),
         "corpus": Observed(CorpusEvidence("KNOWLEDGE", 2, 50, 0)),
         "history": Observed(HistoryEvidence("O/memory-health.jsonl", 10)),
     }

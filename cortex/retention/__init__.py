@@ -1,0 +1,1 @@
+"""Retention: forgetting marks, archiving moves, compaction compresses; nothing here deletes an entry."""
