@@ -10,6 +10,8 @@ from policies.timestamps import parse_instant
 
 ADAPTERS: Final = ("claude", "hermes", "codex", "subagent")
 DEFAULT_BELOW_HOME: Final = ".claude/LIFEOS/MEMORY"
+# Stands between the values of a repeated option: no argument can hold it.
+_BETWEEN: Final = "\0"
 
 
 class Host(NamedTuple):
@@ -35,6 +37,10 @@ class Call(NamedTuple):
     def has(self, option: str) -> bool:
         """Tell whether an option was given."""
         return option in self.options
+
+    def every(self, option: str) -> tuple[str, ...]:
+        """Return the values of an option that may be given more than once, in order."""
+        return tuple(self.options[option].split(_BETWEEN)) if option in self.options else ()
 
     def integer(self, option: str, default: int, least: int, most: int) -> int:
         """Return an option's value as an integer within bounds, both included."""
@@ -116,14 +122,15 @@ def _split(command: Command, words: Sequence[str]) -> tuple[tuple[str, ...], dic
             positionals.append(word)
             continue
         name, separator, value = word.partition("=")
-        options[name] = _take_value(command, name, value if separator else None, options, rest)
+        taken = _take_value(command, name, value if separator else None, options, rest)
+        options[name] = f"{options[name]}{_BETWEEN}{taken}" if name in options else taken
     return tuple(positionals), options
 
 
 def _take_value(command: Command, name: str, attached: str | None, seen: Mapping[str, str], rest: list[str]) -> str:
     if name not in (*COMMON, *command.options):
         raise invalid(f"{command.name} has no option {name}; see: cortex {command.name} --help")
-    if name in seen:
+    if name in seen and not OPTIONS[name].repeatable:
         raise invalid(f"{name} was given twice")
     if OPTIONS[name].metavar is None:
         if attached is not None:
@@ -146,15 +153,20 @@ def _check_permission(call: Call) -> None:
 
     An agent is no operator and an operator no agent. What only shows (a dry run) is a read.
     """
-    name, acts_with = call.command.name, call.command.acts_with
-    kind = "operator" if acts_with and call.has(acts_with) else call.command.kind
-    if kind == "read" or call.has("--dry-run") or call.has(call.command.reads_with):
+    command = call.command
+    kind = "operator" if command.acts_with and call.has(command.acts_with) else command.kind
+    only_shows = call.has("--dry-run") or call.has(command.reads_with) or (command.reads_bare and not call.positionals)
+    if kind == "read" or only_shows:
         return
-    identity = "--adapter" if kind == "agent" else "--operator"
-    if not (call.has(identity) and call.has("--allow-write")):
-        raise CortexError("write_refused", f"{name} needs {identity} NAME and --allow-write on this very call")
+    identities = IDENTITIES[kind]
+    if not (any(map(call.has, identities)) and call.has("--allow-write")):
+        raise CortexError(
+            "write_refused", f"{command.name} needs {' or '.join(identities)} NAME and --allow-write on this very call"
+        )
+    if call.has("--operator") and call.has("--adapter"):
+        raise CortexError("write_refused", "an agent (--adapter) is no operator, and an operator no agent: name one")
     if kind == "operator" and call.has("--adapter"):
-        raise CortexError("write_refused", f"{name} is an operator's act: an agent (--adapter) does not do it")
+        raise CortexError("write_refused", f"{command.name} is an operator's act: an agent (--adapter) does not do it")
 
 
 def _check_shape(call: Call) -> None:
@@ -165,4 +177,9 @@ def _check_shape(call: Call) -> None:
         raise invalid(f"{command.name} needs {command.needed}")
 
 
+IDENTITIES: Final = {
+    "agent": ("--adapter",),
+    "operator": ("--operator",),
+    "either": ("--operator", "--adapter"),
+}
 _NO_COMMAND: Final = f"no command; the commands are: {', '.join(COMMANDS)}"

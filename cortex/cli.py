@@ -2,7 +2,8 @@
 
 Rules:
 - stdout carries the envelope (or, with --text and --help, words) and nothing else; notes go to stderr.
-- Whatever goes wrong becomes an envelope. Only a reader that has gone away, and SIGINT, end without one.
+- Whatever goes wrong becomes an envelope. Only a reader that has gone away, and SIGINT, end without one; and hooks,
+  which answer their host and not a person.
 - Nothing but the interpreter's own modules is imported before the guard, so that a broken installation answers too.
 """
 
@@ -66,6 +67,10 @@ def _run(words: list[str], host: "Host | None") -> tuple[bytes, int]:
         from policies import __version__
 
         return f"cortex {__version__}\n".encode(), 0
+    if words[:1] == ["hook"]:
+        from cortex.hook import read_stdin, run
+
+        return run(words, host or _process_host(), read_stdin), 0
     from cortex.envelope import exit_of, render
 
     envelope, as_text = dispatch(words, host or _process_host())

@@ -12,6 +12,7 @@ class Option(NamedTuple):
     name: str
     metavar: str | None
     help: str
+    repeatable: bool = False
 
 
 class Positionals(NamedTuple):
@@ -26,6 +27,7 @@ class Positionals(NamedTuple):
 class Command(NamedTuple):
     """A command: what it takes, who may call it, and the `module:function` that carries it out.
 
+    Without positionals, one that `reads_bare` only shows.
     `acts_with` is the option that makes a reading command an operator's act, `reads_with` one that makes any a read.
     """
 
@@ -34,8 +36,9 @@ class Command(NamedTuple):
     positionals: Positionals
     options: tuple[str, ...]
     handler: str
-    kind: Literal["read", "agent", "operator"] = "read"
+    kind: Literal["read", "agent", "operator", "either"] = "read"
     needed: str | None = None
+    reads_bare: bool = False
     acts_with: str | None = None
     reads_with: str = "--dry-run"
 
@@ -47,6 +50,10 @@ _PROPOSAL = Positionals(1, 1, "ID", "takes exactly one id of a proposal")
 _DECISION = Positionals(2, 2, "ID VERDICT", "takes the id of a proposal, and accept, reject or edit")
 _FOLDER = Positionals(0, 1, "[DIR]", "takes at most one folder")
 _LOG = Positionals(1, 1, "LOG", "takes exactly one log")
+_SETTING = Positionals(0, 2, "[KEY VALUE]", "takes a parameter of sleep and its value, or nothing")
+_TITLE = Positionals(1, 1, "TITLE", "takes exactly one title")
+_WORDS = Positionals(1, 1, "TEXT", "takes exactly one text")
+_CARD = Positionals(1, 1, "ID", "takes exactly one id of a card")
 _PLAN = Positionals(1, 101, "PLAN", "takes the id of a plan (and ids behind --only)")
 _PAYLOAD = Positionals(1, 1, "JSON-OR-DASH", "takes exactly one JSON payload, or - for standard input")
 
@@ -94,12 +101,18 @@ OPTIONS: Final = {
         Option("--zone", "ZONE", "where the clock stood of dates without a zone: Europe/Berlin, +02:00"),
         Option("--day-first", None, "read 03/04/2025 as the third of April"),
         Option("--accept-loss", None, "only write down that the log is as it is for a good reason"),
+        Option("--transcripts", "PATH", "a transcript, or a folder of them; may be given more than once", repeatable=True),
+        Option("--why", "WHY", "what moved: session-step (the one that wakes), heartbeat or tool"),
+        Option("--body", "TEXT", "what the card says"),
+        Option("--kind", "KIND", "a kind of card: pitfall, playbook, hotspot, unresolved or fact"),
+        Option("--archived", None, "the archived cards instead of the living ones"),
     )
 }  # fmt: skip
 
 # Every command takes these.
 COMMON: Final = ("--memory-root", "--adapter", "--now", "--text")
 _OPERATOR = ("--operator", "--allow-write")
+_SLEEPER = (*_OPERATOR, "--transcripts")
 _FILTERS = ("--type", "--source", "--session", "--from", "--to", "--page", "--page-size")
 
 COMMANDS: Final = {
@@ -148,6 +161,54 @@ COMMANDS: Final = {
         Command(
             "mend", "move lines that prove nothing out of a log, to a file beside it", _LOG,
             (*_OPERATOR, "--dry-run", "--row", "--accept-loss"), "cortex.writing:mend", "operator",
+        ),
+        Command(
+            "sleep status", "say how awake the memory is, and what keeps it so", _NO_ARGUMENTS, (),
+            "cortex.sleeping:status",
+        ),
+        Command(
+            "sleep activity", "tell that a session moved, a heart beat or a tool ran", _NO_ARGUMENTS,
+            ("--allow-write", "--why"), "cortex.sleeping:activity", "agent", needed="--why",
+        ),
+        Command(
+            "sleep enter", "fall deep asleep by hand, and consolidate at once", _NO_ARGUMENTS, _SLEEPER,
+            "cortex.sleeping:enter", "either",
+        ),
+        Command("sleep wake", "wake by hand", _NO_ARGUMENTS, _OPERATOR, "cortex.sleeping:wake", "either"),
+        Command(
+            "sleep tick", "consolidate if it is time to, else say why not", _NO_ARGUMENTS, _SLEEPER,
+            "cortex.sleeping:tick", "either",
+        ),
+        Command(
+            "sleep consolidate", "turn new experience into cards now", _NO_ARGUMENTS, _SLEEPER,
+            "cortex.sleeping:consolidate_now", "either",
+        ),
+        Command("sleep history", "list the last sleeps", _NO_ARGUMENTS, (), "cortex.sleeping:history"),
+        Command(
+            "sleep config", "show the parameters of sleep, or set one", _SETTING, _OPERATOR,
+            "cortex.sleeping:config", "operator", reads_bare=True,
+        ),
+        Command("cards search", "show the cards that answer a text; nothing is counted", _WORDS, (), "cortex.carding:search"),
+        Command(
+            "cards recall", "show the cards that answer a text best, and count that they were used", _WORDS,
+            ("--allow-write",), "cortex.carding:recall", "agent",
+        ),
+        Command(
+            "cards add", "write a fact on a card", _TITLE, ("--allow-write", "--body", "--kind"), "cortex.carding:add",
+            "agent", needed="--body",
+        ),
+        Command("cards list", "list the cards, the weightiest first", _NO_ARGUMENTS, ("--kind", "--archived"), "cortex.carding:cards"),
+        Command("cards stats", "count the cards", _NO_ARGUMENTS, (), "cortex.carding:stats"),
+        Command("cards forget", "put a card away; nothing of it is lost", _CARD, _OPERATOR, "cortex.carding:forget", "operator"),
+        Command("cards revive", "bring a card back", _CARD, _OPERATOR, "cortex.carding:revive", "operator"),
+        *(
+            Command(f"hook {event}", summary, _NO_ARGUMENTS, ("--allow-write",), f"cortex.hook_events:{event}", "agent")
+            for event, summary in (
+                ("prompt", "print the cards that a host is to inject for a prompt"),
+                ("step", "tell that the session moved"),
+                ("tool", "write down what a tool did"),
+                ("stop", "consolidate in the background"),
+            )
         ),
         Command(
             "forget", "mark what the policy lets go, or what the user names; nothing moves", _NO_ARGUMENTS,

@@ -74,7 +74,7 @@ def option_usage(name: str) -> str:
 
 def _needed(command: Command) -> tuple[str, ...]:
     own = () if command.needed is None else (command.needed,)
-    if command.kind == "read":
+    if command.kind == "read" or command.reads_bare:
         return own
     return (*own, "--adapter" if command.kind == "agent" else "--operator", "--allow-write")
 

@@ -27,10 +27,16 @@ HEALTH_HISTORY: Final = "memory-health.jsonl"
 MEMORY_WRITES: Final = "memory-writes.jsonl"
 NOTE_WRITES: Final = "tier-b-writes.jsonl"
 SNAPSHOTS: Final = "memory-snapshots"
+TOOL_ACTIVITY: Final = "tool-activity.jsonl"
+TOOL_FAILURES: Final = "tool-failures.jsonl"
+HOOK_ERRORS: Final = "hook-errors.log"
 
 # Below the memory root.
 CORTEX: Final = "CORTEX"
 LOCKS: Final = f"{CORTEX}/locks"
+CARDS: Final = f"{CORTEX}/memory.jsonl"
+SLEEP_STATE: Final = f"{CORTEX}/state.json"
+SLEEP_CONFIG: Final = f"{CORTEX}/config.json"
 
 # Below home.
 USER: Final = "USER"

@@ -30,6 +30,9 @@ def _lines(data: Row) -> Iterable[str]:
     for key, value in data.items():
         if key == "items" and not value:
             continue
+        if key in _DRAWN:
+            yield f"{key}: {_DRAWN[key](value)}"
+            continue
         if isinstance(value, list) and value and isinstance(value[0], dict):
             yield from _table(value)
         elif value and isinstance(value, dict):
@@ -86,6 +89,59 @@ def _faults(faults: Sequence[Row]) -> Iterable[str]:
             yield f"    {fault['remedy']}"
 
 
+def _deck(cards: Sequence[Row]) -> Iterable[str]:
+    head = ["weight", "uses", "kind", "title", "id"]
+    return _aligned(
+        [
+            head,
+            *([f"{card['weight']:.2f}", str(card["uses"]), card["kind"], card["title"], card["id"]] for card in cards),
+        ]
+    )
+
+
+def _sleeps(reports: Sequence[Row]) -> Iterable[str]:
+    head = ["asleep at", "slept", "deepest", "events", "new", "again", "archived", "notes"]
+    counts = ("scanned", "created", "reinforced", "archived")
+    return _aligned(
+        [
+            head,
+            *(
+                [
+                    report["asleep_at"],
+                    "still" if report["length_ms"] is None else duration(report["length_ms"]),
+                    report["deepest"],
+                    *(str(report[count]) for count in counts),
+                    "; ".join(report["notes"]),
+                ]
+                for report in reports
+            ),
+        ]
+    )
+
+
+def sparkline(counts: Sequence[int]) -> str:
+    """Return a bar a count, the highest one full; a blank dot where there is nothing."""
+    most = max(counts, default=0)
+    return "".join(_BARS[0 if not count else 1 + (count * 7) // most] for count in counts)
+
+
+def duration(milliseconds: float | None) -> str:
+    """Return a time in its two largest units: `2 h 5 min`."""
+    if milliseconds is None:
+        return "none"
+    if milliseconds < 0:
+        return f"-{duration(-milliseconds)}"
+    seconds = int(milliseconds) // 1000
+    parts = [(seconds // size, name) for size, name in _UNITS]
+    first = next((at for at, (count, _) in enumerate(parts) if count), len(parts) - 1)
+    shown = [parts[first]]
+    if first + 1 < len(parts):
+        shown.append(
+            (parts[first + 1][0] - parts[first][0] * (_UNITS[first][0] // _UNITS[first + 1][0]), _UNITS[first + 1][1])
+        )
+    return " ".join(f"{count} {name}" for count, name in shown if count or len(shown) == 1)
+
+
 def _from(item: Row) -> str:
     origin = item["provenance"]
     session = f", session {origin['session']}" if origin["session"] else ""
@@ -105,7 +161,13 @@ def _plain(value: object) -> str:
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
+_BARS = "·▁▂▃▄▅▆▇█"
+_UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+# Values that are better seen than read.
+_DRAWN: dict[str, Callable[[Any], str]] = {"hours_of_day": sparkline, "silence_ms": duration, "length_ms": duration}
 _FORMS: tuple[tuple[str, Callable[[Sequence[Row]], Iterable[str]]], ...] = (
+    ("uses", _deck),
+    ("asleep_at", _sleeps),
     ("content", _records),
     ("est_tokens", _cards),
     ("kind", _faults),

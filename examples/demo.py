@@ -30,6 +30,7 @@ from cortex.corpus.root import pin
 from policies.timestamps import format_instant, parse_timestamp
 
 NOW = parse_timestamp("2026-08-01T12:00:00Z") or 0
+SESSIONS = Path(__file__).parent.parent / "tests" / "data" / "transcripts"
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 WORDS = {0: "ok", 1: "warn", 2: "critical"}
@@ -181,7 +182,7 @@ def propose(memory: Memory, age_ms: int, word: str) -> str:
 
 
 def build(root: Path) -> Memory:
-    """Make a memory as people and agents do, with the real commands; the reviewer's rows alone are written by hand.
+    """Make a memory as people and agents do, with the real commands; it learns from transcripts of real sessions.
 
     It has current evidence of all kinds, and a small index that was adopted by a manifest.
     """
@@ -195,7 +196,7 @@ def build(root: Path) -> Memory:
     propose(memory, DAY_MS, "Neap tide")
     for age_ms in (26 * HOUR_MS, 2 * HOUR_MS):
         cortex(memory, age_ms, "search", "tide", "--record")
-    memory.write_rows(memory.reviewer, reviewer_row(2 * DAY_MS), reviewer_row(3 * HOUR_MS))
+    cortex(memory, 3 * HOUR_MS, "sleep", "consolidate", "--transcripts", str(SESSIONS), *OPERATOR)
     adopt_index(memory)
     memory.set_times(HOUR_MS)
     return memory

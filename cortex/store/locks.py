@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import Final
 
+from cortex.errors import CortexError
 from cortex.nofollow import NotRegularError
 from cortex.store.files import NEW_MODE, discard, open_or_make, put, refused
 from policies.limits import LOCK_POLL_MS, LOCK_WAIT_MS
@@ -22,6 +23,13 @@ from policies.limits import LOCK_POLL_MS, LOCK_WAIT_MS
 POLLS: Final = LOCK_WAIT_MS // LOCK_POLL_MS
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CLEAN, _WRITING = b".", b"w"
+
+
+class BusyError(CortexError):
+    """Another process holds a lock for longer than was waited for it."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__("governance_refused", f"{target} is busy: another process is writing it; try again")
 
 
 class Lock:
@@ -60,11 +68,12 @@ class Locks:
         self._held: dict[str, Lock] = {}
 
     @contextmanager
-    def hold(self, target: str) -> Iterator[Lock]:
-        """Hold the lock of a target.
+    def hold(self, target: str, polls: int | None = None) -> Iterator[Lock]:
+        """Hold the lock of a target, looking so often where it is busy (as often as for any where None).
 
         Raises:
-            CortexError: `governance_refused` where another process holds it for too long, or it is no regular file.
+            BusyError: Another process holds it for too long.
+            CortexError: `governance_refused` where it is no regular file.
         """
         held = self._held.get(target)
         if held is not None:
@@ -73,7 +82,8 @@ class Locks:
         key = sha256(target.encode(errors="surrogateescape")).hexdigest()[:32]
         folder = self._folder()
         try:
-            lock = Lock(self._acquire(folder, f"{key}.lock", target), key)
+            descriptor = self._acquire(folder, f"{key}.lock", target, self._polls if polls is None else polls)
+            lock = Lock(descriptor, key)
         finally:
             os.close(folder)
         self._held[target] = lock
@@ -83,14 +93,14 @@ class Locks:
             del self._held[target]
             lock.release()
 
-    def _acquire(self, folder: int, name: str, target: str) -> int:
+    def _acquire(self, folder: int, name: str, target: str, polls: int) -> int:
         while True:
             try:
                 descriptor = open_or_make(folder, name, _FLAGS)
             except NotRegularError as error:
                 raise refused(f"the lock of {target} {error}: it is not trusted") from error
             try:
-                self._wait(descriptor, target)
+                _wait(descriptor, target, polls)
                 if _names(folder, name, descriptor):
                     return _own(folder, name, descriptor)
             except BaseException:
@@ -98,15 +108,16 @@ class Locks:
                 raise
             os.close(descriptor)
 
-    def _wait(self, descriptor: int, target: str) -> None:
-        for _ in range(self._polls):
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(LOCK_POLL_MS / 1000)
-            else:
-                return
-        raise refused(f"{target} is busy: another process is writing it; try again")
+
+def _wait(descriptor: int, target: str, polls: int) -> None:
+    for _ in range(polls):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(LOCK_POLL_MS / 1000)
+        else:
+            return
+    raise BusyError(target)
 
 
 def _names(folder: int, name: str, descriptor: int) -> bool:

@@ -99,7 +99,7 @@ def run_process(
 
 
 # A small parent: what a process inherits before its exec counts as its own peak, and pytest is large.
-_MEASURING = """
+MEASURING = """
 import os, sys
 child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
 _, status, usage = os.wait4(child, 0)
@@ -111,7 +111,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 def run_measured(*arguments: str | Path) -> tuple[Run, int]:
     """Run the command as a process of its own; return its answer and its peak resident memory in bytes."""
     finished = subprocess.run(
-        [sys.executable, "-IS", "-c", _MEASURING, str(COMMAND), *map(str, arguments)],
+        [sys.executable, "-IS", "-c", MEASURING, str(COMMAND), *map(str, arguments)],
         env=clean_environment(),
         capture_output=True,
         check=False,
