@@ -1,9 +1,9 @@
 """`cortex forget`: who goes at which boundary, what a mark changes, and what is refused."""
 
 import json
-import os
 
 import pytest
+from support.nobody import as_nobody, give_to_nobody, open_folder
 from support.stores import NOW, OPERATOR, Memory, laid_out
 from support.vaults import DAY, Vault, ago, files, note, plans
 
@@ -400,9 +400,11 @@ class TestInAMemoryRoot:
         assert (memory.root / entry["archived_path"]).read_bytes().startswith(b"---\nid: kb_due")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
-def test_a_note_that_may_not_be_written_is_told(tmp_path):
-    vault = Vault(tmp_path / "vault")
-    vault.put("L3", "x", f"created: {ago(400)}\n").chmod(0o444)
-    data = vault.forget()
-    assert (data["marked"], [one["path"] for one in data["unwritable"]]) == (0, ["记忆/L3-情节/x.md"])
+def test_a_note_that_may_not_be_written_is_told():
+    with open_folder() as folder:
+        vault = Vault(folder / "vault")
+        vault.put("L3", "x", f"created: {ago(400)}\n").chmod(0o444)
+        give_to_nobody(folder)
+        with as_nobody():
+            data = vault.forget()
+        assert (data["marked"], [one["path"] for one in data["unwritable"]]) == (0, ["记忆/L3-情节/x.md"])
