@@ -17,13 +17,15 @@ _BETWEEN: Final = "\0"
 class Host(NamedTuple):
     """What a call takes from the process around it: the environment, the clock, and a root that overrides all.
 
-    `may_fork` says that the process is ours alone, without threads.
+    `clock` counts milliseconds since 1970. `may_fork` says that the process is ours alone, without threads. `timer`
+    counts nanoseconds from any moment on, for what measures durations; None: the clock has to do.
     """
 
     environment: Mapping[str, str]
     clock: Callable[[], int]
     memory_root: str | None = None
     may_fork: bool = False
+    timer: Callable[[], int] | None = None
 
 
 class Call(NamedTuple):
@@ -97,9 +99,9 @@ def parse_call(arguments: Sequence[str], host: Host) -> Call:
 
 
 def _find_command(arguments: Sequence[str]) -> Command:
-    """Return the command that the first word names, or the first two: `proposals list`."""
+    """Return the command that the first two words name, `proposals list`, or the first."""
     name = arguments[0] if arguments else ""
-    command = COMMANDS.get(name) or COMMANDS.get(" ".join(arguments[:2]))
+    command = COMMANDS.get(" ".join(arguments[:2])) or COMMANDS.get(name)
     if command is not None:
         return command
     below = [known.removeprefix(f"{name} ") for known in COMMANDS if known.startswith(f"{name} ")]

@@ -107,7 +107,7 @@ def _handler(reference: str) -> "Callable[[Call], JSONObject]":
 def _process_host() -> "Host":
     from cortex.arguments import Host
 
-    return Host(os.environ, process_clock, may_fork=True)
+    return Host(os.environ, process_clock, may_fork=True, timer=process_timer)
 
 
 def process_clock() -> int:
@@ -115,6 +115,13 @@ def process_clock() -> int:
     import time
 
     return time.time_ns() // 1_000_000  # noqa: TID251 - the one place where `cortex` reads the clock
+
+
+def process_timer() -> int:
+    """Return nanoseconds from some moment on, for durations."""
+    import time
+
+    return time.perf_counter_ns()
 
 
 def _internal_error(command: str, kind: str) -> bytes:

@@ -55,6 +55,7 @@ _TITLE = Positionals(1, 1, "TITLE", "takes exactly one title")
 _WORDS = Positionals(1, 1, "TEXT", "takes exactly one text")
 _CARD = Positionals(1, 1, "ID", "takes exactly one id of a card")
 _PLAN = Positionals(1, 101, "PLAN", "takes the id of a plan (and ids behind --only)")
+_QUERY_AND_IDS = Positionals(2, 101, "QUERY ID...", "takes a query, and the 1 to 100 ids that it should find")
 _PAYLOAD = Positionals(1, 1, "JSON-OR-DASH", "takes exactly one JSON payload, or - for standard input")
 
 OPTIONS: Final = {
@@ -82,6 +83,9 @@ OPTIONS: Final = {
         Option("--after", "N", "records behind the anchor, 0 to 100 (5 unless said)"),
         Option("--from-canonical", None, "rebuild from the canonical files (needed)"),
         Option("--list", None, "list every fault instead of stopping at the first"),
+        Option("--labels", "FILE", "the label file: a query and what it should find, one JSON object a line"),
+        Option("--output", "FILE", "write the report there too: a new BENCHMARKS/cortex-benchmark-vN-*.json of this memory"),
+        Option("--yes", None, "do not ask"),
         Option("--record", None, "leave a row of evidence that this memory was searched"),
         Option("--allow-write", None, "permit this very call to write"),
         Option("--operator", "NAME", "who acts: a person, by the name that the audit is to have"),
@@ -138,6 +142,14 @@ COMMANDS: Final = {
             "check", "say whether the canonical files are sound", _NO_ARGUMENTS,
             ("--list", "--page", "--page-size", "--fix", "--zone", "--day-first", "--dry-run", *_OPERATOR),
             "cortex.checking:check", acts_with="--fix",
+        ),
+        Command(
+            "benchmark", "measure retrieval by labelled queries", _NO_ARGUMENTS,
+            ("--labels", "--output", "--allow-write"), "cortex.benchmark.run:benchmark", needed="--labels",
+        ),
+        Command(
+            "benchmark label", "run a query, show what it returns, and append a label that says what it should",
+            _QUERY_AND_IDS, (*_OPERATOR, "--labels", "--yes"), "cortex.benchmark.label:label", "operator", needed="--labels",
         ),
         Command(
             "remember", "add an item to the memory", _PAYLOAD, ("--allow-write",), "cortex.writing:remember", "agent",

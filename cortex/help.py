@@ -17,7 +17,7 @@ _EXITS = {
 
 def help_for(arguments: Sequence[str]) -> str:
     """Return the help of the command that `arguments` begin with, else of the program."""
-    words = [" ".join(arguments[:count]) for count in (1, 2)]
+    words = [" ".join(arguments[:count]) for count in (2, 1)]
     command = next((COMMANDS[name] for name in words if name in COMMANDS), None)
     return help_of_program() if command is None else help_of_command(command)
 

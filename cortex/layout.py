@@ -33,6 +33,7 @@ HOOK_ERRORS: Final = "hook-errors.log"
 
 # Below the memory root.
 CORTEX: Final = "CORTEX"
+BENCHMARKS: Final = "BENCHMARKS"
 LOCKS: Final = f"{CORTEX}/locks"
 CARDS: Final = f"{CORTEX}/memory.jsonl"
 SLEEP_STATE: Final = f"{CORTEX}/state.json"
@@ -44,7 +45,7 @@ INDEX_POLICY: Final = "CORTEX_INDEX_POLICY.json"
 HEALTH_POLICY: Final = "CORTEX_HEALTH_POLICY.json"
 
 # Top-level folders of a bare memory root that are ours or hold no notes: no part of its corpus.
-NOT_CORPUS: Final = frozenset({OBSERVABILITY, INDEX, CORTEX, "BENCHMARKS", USER, "archive", "归档"})
+NOT_CORPUS: Final = frozenset({OBSERVABILITY, INDEX, CORTEX, BENCHMARKS, USER, "archive", "归档"})
 
 
 class Layout(NamedTuple):

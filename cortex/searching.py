@@ -95,7 +95,15 @@ def _query(call: Call) -> Query:
     analyzer = call.options.get("--analyzer", "auto")
     if analyzer not in ANALYZERS:
         raise invalid(f"--analyzer takes one of: {', '.join(ANALYZERS)}")
-    text = call.positionals[0]
+    return read_query(call.positionals[0], analyzer)
+
+
+def read_query(text: str, analyzer: str) -> Query:
+    """Return a text as a query, by one of `ANALYZERS`.
+
+    Raises:
+        CortexError: `invalid_input` where it is too long, or has no term or too many.
+    """
     if len(text) > limits.QUERY_MAX_CHARACTERS:
         raise invalid(f"a query has at most {limits.QUERY_MAX_CHARACTERS} characters, this one {len(text)}")
     query = analyse_query(text, analyzer)

@@ -94,7 +94,7 @@ def proposals_decide(call: Call) -> JSONObject:
     if edit is not None:
         check_free_text("--edit", edit)
     digest = call.options["--digest"].lower()
-    decision = Decision(identity, verdict, digest, edit, _operator(call), call.now())
+    decision = Decision(identity, verdict, digest, edit, operator_of(call), call.now())
     with _store(call) as store:
         done = decide(store, decision)
     return {"id": identity, "status": done.status, "applied_to": done.path, "warnings": list(done.warnings)}
@@ -107,7 +107,7 @@ def init(call: Call) -> JSONObject:
     if call.positionals and call.has("--memory-root"):
         raise invalid("init takes DIR or --memory-root, not both")
     folder = call.positionals[0] if call.positionals else call.memory_root()
-    operator, now = _operator(call), call.now()
+    operator, now = operator_of(call), call.now()
     with explained():
         os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - a Path would read a name of "" as this folder
         with open_store(folder) as store:
@@ -129,7 +129,7 @@ def mend(call: Call) -> JSONObject:
     if call.has("--accept-loss") and row is not None:
         raise invalid("--accept-loss takes no --row: it touches no line")
     is_preview = call.has("--dry-run")
-    operator = "" if is_preview else _operator(call)
+    operator = "" if is_preview else operator_of(call)
     with _store(call) as store:
         act = Act(mending.ACT, operator, mending.find_log(store, call.positionals[0]), call.now())
         if call.has("--accept-loss"):
@@ -184,7 +184,7 @@ def _store(call: Call) -> Iterator[Store]:
         yield store
 
 
-def _operator(call: Call) -> str:
+def operator_of(call: Call) -> str:
     """Return who acts, as the audit has it."""
     operator = _stripped(call, "--operator") or ""
     check_metadata("--operator", operator)

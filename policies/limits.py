@@ -47,6 +47,18 @@ EXPANSION_TOKENS: Final = 2000
 EXPANSION_TOKENS_MOST: Final = 50_000
 RECENCY_MOST: Final = 1e6
 
+# The benchmark of retrieval. A label file is read whole; a command's bytes are those of its parts together.
+LABELS_MAX_BYTES: Final = MIB
+LABELS_MOST: Final = 1000
+LABEL_IDS_MOST: Final = 100
+LABEL_ID_CHARACTERS: Final = 256
+LABEL_COMMAND_PARTS: Final = 32
+LABEL_COMMAND_BYTES: Final = 16_384
+BENCHMARK_TOP_K: Final = 5
+BENCHMARK_SAMPLES: Final = 25
+# A run that takes longer shows how far it is.
+PROGRESS_AFTER_MS: Final = 1000
+
 # Writes.
 PAYLOAD_MAX_BYTES: Final = 262_144
 # A command line carries no longer argument than this.
