@@ -101,7 +101,9 @@ def parse_call(arguments: Sequence[str], host: Host) -> Call:
 def _find_command(arguments: Sequence[str]) -> Command:
     """Return the command that the first two words name, `proposals list`, or the first."""
     name = arguments[0] if arguments else ""
-    command = COMMANDS.get(" ".join(arguments[:2])) or COMMANDS.get(name)
+    # A blank within the first word makes it no name: `proposals list` is two words.
+    names = () if " " in name else (" ".join(arguments[:2]), name)
+    command = next((COMMANDS[known] for known in names if known in COMMANDS), None)
     if command is not None:
         return command
     below = [known.removeprefix(f"{name} ") for known in COMMANDS if known.startswith(f"{name} ")]

@@ -16,6 +16,7 @@ from cortex.benchmark.labels import Label, NumberedLabel, check_known, read_labe
 from cortex.benchmark.measure import DISCLOSURES, Measured, measure, read_queries
 from cortex.benchmark.progress import Waiting
 from cortex.corpus.digest import canonical_digest
+from cortex.corpus.record import Record
 from cortex.corpus.root import pin
 from cortex.corpus.walk import survey
 from cortex.envelope import JSONObject
@@ -37,11 +38,15 @@ _PATHS: Final = {
 }
 
 
-class Asked(NamedTuple):
-    """A label, and what became of its query."""
+class Outcome(NamedTuple):
+    """What became of one label's query. `pairs` counts those in order, and all; None where the label has no such ids."""
 
-    label: Label
-    measured: Measured
+    recall: float
+    reciprocal_rank: float
+    pairs: tuple[int, int] | None
+    false_recall: float | None
+    tokens: dict[str, int]
+    latencies: dict[str, list[int]]
 
 
 class Footprint(NamedTuple):
@@ -57,31 +62,32 @@ def benchmark(call: Call) -> JSONObject:
     if call.has("--output") and not call.has("--allow-write"):
         raise CortexError("write_refused", "benchmark --output needs --allow-write on this very call")
     corpus = sound_corpus(call)
+    now = call.now()
     data = read_label_file(call.options["--labels"])
     labels = _read_labels(data, corpus)
-    name = report_name(corpus.root, call.options["--output"]) if call.has("--output") else None
+    written_to = report_name(corpus.root, call.options["--output"]) if call.has("--output") else None
     disk = _corpus_bytes(corpus.root)
-    asked = _ask(call, labels, corpus)
+    outcomes = _ask(labels, valid_records(corpus.records, now), _timer(call))
     grown = _corpus_bytes(corpus.root)
     footprint = Footprint(grown, grown - disk, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT)
     report: JSONObject = {
         "schema": SCHEMA,
-        "generated_at": format_instant(call.now()),
+        "generated_at": format_instant(now),
         "command": _command(call),
         "corpus_digest": canonical_digest(corpus.records),
         "labels_digest": sha256(data).hexdigest(),
         "records": len(corpus.records),
-        "queries": len(asked),
+        "queries": len(outcomes),
         "top_k": BENCHMARK_TOP_K,
         "vector_config": None,
         # The ranking keeps nothing between two calls: each tokenises every record anew.
-        "corpus_tokenizations": len(asked) * BENCHMARK_SAMPLES,
-        "ranking_runs": len(asked) * BENCHMARK_SAMPLES,
-        "configurations": [_configuration(name, asked, footprint) for name in DISCLOSURES],
-        "saving": _saving(asked),
+        "corpus_tokenizations": len(outcomes) * BENCHMARK_SAMPLES,
+        "ranking_runs": len(outcomes) * BENCHMARK_SAMPLES,
+        "configurations": [_configuration(name, outcomes, footprint) for name in DISCLOSURES],
+        "saving": _saving(outcomes),
     }
-    if name is not None:
-        _write(call, name, report)
+    if written_to is not None:
+        _write(call, written_to, report, now)
     return report
 
 
@@ -94,15 +100,27 @@ def _read_labels(data: bytes, corpus: SoundCorpus) -> list[NumberedLabel]:
     return labels
 
 
-def _ask(call: Call, labels: Sequence[NumberedLabel], corpus: SoundCorpus) -> list[Asked]:
-    timer = _timer(call)
-    records = valid_records(corpus.records, call.now())
-    asked = []
+def _ask(labels: Sequence[NumberedLabel], records: Sequence[Record], timer: Callable[[], int]) -> list[Outcome]:
+    outcomes = []
     with Waiting("queries", len(labels), timer) as waiting:
         for _, label in labels:
-            asked.append(Asked(label, measure(label.query, records, timer)))
+            outcomes.append(_judge(label, measure(label.query, records, timer)))
             waiting.step()
-    return asked
+    return outcomes
+
+
+def _judge(label: Label, measured: Measured) -> Outcome:
+    """Return what a ranking is worth; the ranking itself, which may name every record, is not kept."""
+    ranking, first = measured.ranking, measured.ranking[:BENCHMARK_TOP_K]
+    order, false_ids = label.temporal_expected_order, label.false_ids
+    return Outcome(
+        metrics.recall(ranking, label.expected_ids, BENCHMARK_TOP_K),
+        metrics.reciprocal_rank(ranking, label.expected_ids),
+        metrics.pairs_in_order(first, order) if isinstance(order, tuple) else None,
+        metrics.recall(ranking, false_ids, BENCHMARK_TOP_K) if isinstance(false_ids, tuple) else None,
+        measured.tokens,
+        measured.latencies,
+    )
 
 
 def _timer(call: Call) -> Callable[[], int]:
@@ -115,12 +133,12 @@ def _corpus_bytes(root: str) -> int:
         return survey(pinned).size_bytes
 
 
-def _configuration(name: str, asked: Sequence[Asked], footprint: Footprint) -> JSONObject:
-    latencies = [sample for each in asked for sample in each.measured.latencies[name]]
+def _configuration(name: str, outcomes: Sequence[Outcome], footprint: Footprint) -> JSONObject:
+    latencies = [sample for each in outcomes for sample in each.latencies[name]]
     return {
         "name": name,
-        **_quality(asked),
-        "injected_tokens": sum(each.measured.tokens[name] for each in asked),
+        **_quality(outcomes),
+        "injected_tokens": sum(each.tokens[name] for each in outcomes),
         "p95_latency_ms": round(metrics.percentile(latencies, 95) / _NS_A_MS, 3),
         "latency_samples": len(latencies),
         "disk_bytes": footprint.disk,
@@ -131,32 +149,23 @@ def _configuration(name: str, asked: Sequence[Asked], footprint: Footprint) -> J
     }
 
 
-def _quality(asked: Sequence[Asked]) -> JSONObject:
+def _quality(outcomes: Sequence[Outcome]) -> JSONObject:
     """Return the means over the labels that a metric is defined for; null where there is none."""
-    pairs = [
-        metrics.pairs_in_order(measured.ranking[:BENCHMARK_TOP_K], label.temporal_expected_order)
-        for label, measured in asked
-        if isinstance(label.temporal_expected_order, tuple)
-    ]
-    found_false = [
-        metrics.recall(measured.ranking, label.false_ids, BENCHMARK_TOP_K)
-        for label, measured in asked
-        if isinstance(label.false_ids, tuple)
-    ]
-    found = [metrics.recall(measured.ranking, label.expected_ids, BENCHMARK_TOP_K) for label, measured in asked]
-    first = [metrics.reciprocal_rank(measured.ranking, label.expected_ids) for label, measured in asked]
+    pairs = [each.pairs for each in outcomes if each.pairs is not None]
     right, all_pairs = sum(right for right, _ in pairs), sum(count for _, count in pairs)
     return {
-        "recall_at_5": _rounded(metrics.mean(found)),
-        "mrr": _rounded(metrics.mean(first)),
+        "recall_at_5": _rounded(metrics.mean([each.recall for each in outcomes])),
+        "mrr": _rounded(metrics.mean([each.reciprocal_rank for each in outcomes])),
         "temporal_accuracy": _rounded(right / all_pairs if all_pairs else None),
-        "false_recall": _rounded(metrics.mean(found_false)),
+        "false_recall": _rounded(
+            metrics.mean([each.false_recall for each in outcomes if each.false_recall is not None])
+        ),
     }
 
 
-def _saving(asked: Sequence[Asked]) -> JSONObject:
+def _saving(outcomes: Sequence[Outcome]) -> JSONObject:
     """Return what the second way of disclosing injects less than the first, in tokens and as a share."""
-    whole, cards = (sum(each.measured.tokens[name] for each in asked) for name in DISCLOSURES)
+    whole, cards = (sum(each.tokens[name] for each in outcomes) for name in DISCLOSURES)
     return {"injected_tokens": whole - cards, "share": round((whole - cards) / whole, _DECIMALS)}
 
 
@@ -170,7 +179,7 @@ def _command(call: Call) -> list[str]:
     return ["cortex", call.command.name, *given]
 
 
-def _write(call: Call, name: str, report: JSONObject) -> None:
+def _write(call: Call, name: str, report: JSONObject, now: int) -> None:
     import json
 
     from cortex.store.store import open_store
@@ -178,5 +187,5 @@ def _write(call: Call, name: str, report: JSONObject) -> None:
     text = json.dumps(report, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
     with open_store(call.memory_root()) as store:
         actor = call.options.get("--adapter", "benchmark")
-        for warning in write_report(store, name, text.encode(errors="backslashreplace"), actor, call.now()):
+        for warning in write_report(store, name, text.encode(errors="backslashreplace"), actor, now):
             sys.stderr.write(f"cortex: {warning}\n" if warning else "")

@@ -3,10 +3,12 @@
 import json
 import os
 from hashlib import sha256
+from importlib.resources import files
 from itertools import count
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from support.labels import asking, changed, encode
 from support.stores import NOW, Memory, Said
 from support.terminals import at_a_terminal
@@ -15,6 +17,9 @@ from cortex.arguments import Host
 from cortex.cli import answer
 
 MS = 1_000_000
+SCHEMA = Draft202012Validator(
+    json.loads(files("cortex").joinpath("schemas/lifeos-cortex-benchmark-v1.schema.json").read_bytes())
+)
 REPORT_KEYS = [
     "schema", "generated_at", "command", "corpus_digest", "labels_digest", "records", "queries", "top_k",
     "vector_config", "corpus_tokenizations", "ranking_runs", "configurations", "saving",
@@ -57,6 +62,18 @@ def test_the_report_has_the_published_keys_and_counts(memory):
     assert (report["records"], report["queries"], report["top_k"], report["vector_config"]) == (4, 4, 5, None)
     assert report["ranking_runs"] == report["corpus_tokenizations"] == 4 * 25
     assert report["corpus_digest"] == memory.call("rebuild", "--from-canonical").data["canonical_digest"]
+
+
+@pytest.mark.parametrize("labels", [LABELS, LABELS[3:]], ids=["all metrics", "some null"])
+def test_the_report_is_what_its_published_schema_says(memory, labels):
+    SCHEMA.validate(run(memory, encode(*labels)).data)
+
+
+def test_the_schema_knows_no_other_report(memory):
+    report = run(memory, encode(*LABELS)).data
+    assert not SCHEMA.is_valid({**report, "surprise": 1})
+    for key in REPORT_KEYS:
+        assert not SCHEMA.is_valid({name: value for name, value in report.items() if name != key})
 
 
 def test_the_report_names_the_call_and_the_labels(memory):
