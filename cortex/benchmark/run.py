@@ -39,7 +39,7 @@ _PATHS: Final = {
 
 
 class Outcome(NamedTuple):
-    """What became of one label's query. `pairs` counts those in order, and all; None where the label has no such ids."""
+    """What became of a label's query. `pairs` counts those in order, and all; None where there are no such ids."""
 
     recall: float
     reciprocal_rank: float
