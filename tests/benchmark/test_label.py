@@ -80,6 +80,8 @@ def test_a_number_that_is_taken_is_passed_over(memory, tmp_path):
     path.write_bytes(encode(asking("q0002", "oak", "a")).rstrip())  # its line is not ended
     assert label(memory, path).data["label"]["id"] == "q0003"
     assert [row["id"] for row in rows(path)] == ["q0002", "q0003"]
+    done = memory.rows("memory-writes.jsonl")[-1]
+    assert (done["hash_after"], done["bytes_after"]) == (sha256(path.read_bytes()).hexdigest(), path.stat().st_size)
 
 
 @pytest.mark.parametrize("place", ["inside", "outside"])
@@ -98,13 +100,26 @@ def test_both_states_of_a_label_are_in_the_audit(memory, tmp_path, place):
     assert audit[-1]["bytes_after"] == path.stat().st_size
 
 
+@pytest.mark.parametrize("came_about", [True, False])
+def test_a_label_that_was_cut_off_is_accounted_for_by_the_next(memory, came_about):
+    path, log = memory.root / "BENCHMARKS" / "labels.jsonl", memory.root / "OBSERVABILITY" / "memory-writes.jsonl"
+    label(memory, path)
+    log.write_bytes(log.read_bytes().splitlines(keepends=True)[0])  # no row says that it was done
+    if not came_about:
+        path.unlink()
+    label(memory, path)
+    states = [(row["state"], row.get("recovered", False)) for row in memory.rows("memory-writes.jsonl")]
+    closed = ("done" if came_about else "void", True)
+    assert states == [("intent", False), closed, ("intent", False), ("done", False)]
+
+
 REFUSED = {
     "no such record": (("oak", "ghost"), (3, "not_found"), "ghost"),
     "a record that did not come back": (("oak", "a", "c"), (4, "invalid_input"), "'c' is not among"),
-    "an id twice": (("oak", "a", "a"), (4, "invalid_input"), "twice"),
+    "an id twice": (("oak", "a", "a"), (4, "invalid_input"), "an id was given twice"),
     "no ids": (("oak",), (4, "invalid_input"), "takes a query"),
     "a query without terms": (("?!", "a"), (4, "invalid_input"), "no searchable terms"),
-    "a private query": (("oak <private>x</private>", "a"), (4, "invalid_input"), "private markup"),
+    "a private query": (("oak <private>x</private>", "a"), (4, "invalid_input"), "which a label would keep"),
     "a query that is no text": (("oak \udcff", "a"), (4, "invalid_input"), "row 1: "),
     "a control character": (("oak \x07", "a"), (4, "invalid_input"), "row 1: query: holds a control character"),
 }
@@ -148,7 +163,9 @@ def test_a_bad_label_file_is_left_as_it_is(memory, tmp_path, make, refusal, said
 
 @pytest.mark.parametrize("place", ["labels.jsonl", "KNOWLEDGE/labels.jsonl", "OBSERVABILITY/labels.jsonl"])
 def test_within_a_memory_labels_lie_in_one_folder(memory, place):
-    assert label(memory, memory.root / place).refusal == (5, "governance_refused")
+    refused = label(memory, memory.root / place)
+    assert refused.refusal == (5, "governance_refused")
+    assert "labels lie in BENCHMARKS/ alone" in refused.message
     assert not (memory.root / place).exists()
 
 

@@ -14,7 +14,10 @@ from support.stores import NOW, Memory, Said
 from support.terminals import at_a_terminal
 
 from cortex.arguments import Host
+from cortex.benchmark.label_file import write_report
 from cortex.cli import answer
+from cortex.errors import CortexError
+from cortex.store.store import open_store
 
 MS = 1_000_000
 SCHEMA = Draft202012Validator(
@@ -100,9 +103,10 @@ def test_a_metric_that_no_label_has_is_null(memory):
         assert (each["temporal_accuracy"], each["false_recall"]) == (None, None)
 
 
-def test_tokens_are_those_of_what_search_and_get_print(memory):
-    data = run(memory, encode(LABELS[0])).data
-    cards = memory.call("search", "oak bridge", "--page-size", "5").data["items"]
+@pytest.mark.parametrize("labelled", [LABELS[0], LABELS[3]], ids=lambda labelled: labelled["query"])
+def test_tokens_are_those_of_what_search_and_get_print(memory, labelled):
+    data = run(memory, encode(labelled)).data
+    cards = memory.call("search", labelled["query"], "--page-size", "5").data["items"]
     records = memory.call("get", *[card["id"] for card in cards]).data["items"]
     whole, less = tokens(records), tokens(cards, records[:1])
     assert [each["injected_tokens"] for each in data["configurations"]] == [whole, less]
@@ -132,6 +136,17 @@ def test_a_ranking_is_shared_by_both_disclosures(memory):
     # A ranking and each disclosure take one step of the timer: either way takes two.
     for each in run(memory, encode(*LABELS)).data["configurations"]:
         assert (each["p95_latency_ms"], each["latency_samples"]) == (2.0, 100)
+
+
+def test_of_the_samples_the_95th_percentile_is_told(memory):
+    # At its n-th question the timer says n² ms: sample s takes 10 + 24 s ms (six questions each, from the second on),
+    # and the 24th of 25 is the 95th percentile.
+    path = memory.home.parent / "labels.jsonl"
+    path.write_bytes(encode(LABELS[3]))
+    asked = count()
+    host = Host({}, lambda: NOW, str(memory.root), timer=lambda: next(asked) ** 2 * MS)
+    output, _ = answer(["benchmark", "--labels", str(path)], host)
+    assert json.loads(output)["data"]["configurations"][0]["p95_latency_ms"] == 10 + 24 * 23
 
 
 def test_what_the_machine_gave_is_in_bytes(memory):
@@ -232,6 +247,24 @@ def test_a_report_is_written_once_and_audited(memory):
     assert again.refusal == (5, "governance_refused")
     assert written.read_bytes() == before
     assert run(memory, encode(*LABELS), *output(memory, "cortex-benchmark-v2-august.json")).exit == 0
+
+
+def test_a_report_that_is_there_is_refused_before_anything_is_ranked(memory):
+    (memory.root / "BENCHMARKS").mkdir()
+    (memory.root / "BENCHMARKS" / "cortex-benchmark-v1-august.json").touch()
+    path = memory.home.parent / "labels.jsonl"
+    path.write_bytes(encode(*LABELS))
+    host = Host({}, lambda: NOW, str(memory.root), timer=lambda: pytest.fail("it was ranked"))
+    _, status = answer(["benchmark", "--labels", str(path), *output(memory)], host)
+    assert status == 5
+
+
+def test_a_report_that_somebody_else_has_written_meanwhile_is_left(memory):
+    (memory.root / "BENCHMARKS").mkdir()
+    (memory.root / "BENCHMARKS" / "cortex-benchmark-v1-a.json").write_text("theirs")
+    with open_store(str(memory.root)) as store, pytest.raises(CortexError, match="never written over"):
+        write_report(store, "BENCHMARKS/cortex-benchmark-v1-a.json", b"ours", "keeper", NOW)
+    assert (memory.root / "BENCHMARKS" / "cortex-benchmark-v1-a.json").read_text() == "theirs"
 
 
 def test_a_report_needs_permission(memory):
