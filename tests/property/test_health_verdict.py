@@ -46,6 +46,9 @@ def dates_of(evidence: Evidence) -> Iterator[int]:
         yield from (date for date in (value.oldest_at, value.newest_at) if date is not None)
     if isinstance(evidence.index, Observed) and isinstance(evidence.index.value, AdoptedIndex):
         yield evidence.index.value.indexed_at
+    if isinstance(evidence.retention, Observed):
+        value = evidence.retention.value
+        yield from (date for date in (value.oldest_at, value.newest_at) if date is not None)
 
 
 def badness(assessment: Assessment) -> dict[str, int]:
