@@ -32,6 +32,7 @@ INTRODUCTION = """\
 <!-- Made by `make docs` from healthcheck/checks.py: change the catalogue, not this file. -->
 
 Each heading is the id of a finding, as reports, metrics and `memory-health explain ID` name it. Ids are stable.
+`memory-health explain ID --live` also shows how a memory stands to it now: the rows, the number, the next change.
 A check is as bad as its worst finding, and a run as bad as its worst check. Warn exits 1, critical exits 2.
 
 """

@@ -1,21 +1,32 @@
 """One run, wired: collect, read the clock, judge, remember, publish, report. It neither prints nor exits.
 
 The clock is read after the evidence was collected, so that a row written meanwhile is not in the future. What fails
-on the way out (history, textfile, report) becomes a finding in everything that is shown after it.
+on the way out (history, ledger, textfile, report) becomes a finding in everything that is shown after it.
 """
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from cortex.layout import HEALTH_HISTORY
+from cortex.layout import HEALTH_HISTORY, NOISE_LEDGER
 from healthcheck import history
 from healthcheck.clock import Clock
 from healthcheck.collectors import collect
 from healthcheck.evaluate import evaluate
-from healthcheck.evidence import Evidence, HistoryEvidence, Missing, Observed, SetupEvidence, SetupFault
+from healthcheck.evidence import (
+    Evidence,
+    HistoryEvidence,
+    Missing,
+    NoiseEvidence,
+    Observed,
+    SetupEvidence,
+    SetupFault,
+    Unreadable,
+)
+from healthcheck.news import NOTHING, Ledger, Notices, Scope, take
 from healthcheck.output import REPORT_MODE, TEXTFILE_MODE, describe_error, write_whole
 from healthcheck.renderers import json_v1
 from healthcheck.report import Report
@@ -27,6 +38,7 @@ class _Run(NamedTuple):
 
     evidence: Evidence
     history_skipped: str | None = None
+    notices: Notices = NOTHING
 
     def with_fault(self, finding: str, message: str, subject: str) -> "_Run":
         fault = SetupFault(finding, message, subject)
@@ -47,6 +59,7 @@ def audit(request: Request, clock: Clock) -> Report:
     now = clock.wall_ms() if request.now is None else request.now
     report = partial(_report, request, now)
     run = _remember(request, _Run(evidence), report)
+    run = _take_notice(request, run, report, _is_settled)
     if request.textfile is not None:
         run = _publish(request.textfile, run, report, began_ms, clock)
     if request.report is not None:
@@ -54,10 +67,20 @@ def audit(request: Request, clock: Clock) -> Report:
         if written is not run and request.textfile is not None:
             written = _publish(request.textfile, written, report, began_ms, clock)
         run = written
-    return report(run)
+    asked = {key for key, path in _OUTPUTS.items() if path(request) is not None}
+    return report(_take_notice(request, run, report, asked.__contains__) if asked else run)
 
 
 _Reporter = Callable[[_Run], Report]
+# What only the end of a run can say, and what the run must have been asked for it.
+_OUTPUTS: Final[Mapping[str, Callable[[Request], str | None]]] = {
+    "setup::textfile-write-failed": lambda request: request.textfile,
+    "setup::report-write-failed": lambda request: request.report,
+}
+
+
+def _is_settled(key: str) -> bool:
+    return key not in _OUTPUTS
 
 
 def _report(request: Request, now: int, run: _Run) -> Report:
@@ -70,6 +93,7 @@ def _report(request: Request, now: int, run: _Run) -> Report:
         thresholds=request.thresholds,
         evidence=run.evidence,
         assessment=evaluate(run.evidence, request.thresholds, now, run.history_skipped),
+        notices=run.notices,
     )
 
 
@@ -88,6 +112,37 @@ def _remember(request: Request, run: _Run, report: _Reporter) -> _Run:
     if isinstance(run.evidence.history, Missing):  # it was, until now
         return run._replace(evidence=replace(run.evidence, history=Observed(HistoryEvidence(log, 0))))
     return run
+
+
+def _take_notice(request: Request, run: _Run, report: _Reporter, scope: Scope) -> _Run:
+    """Tell the noise ledger of the findings, and learn what is news. Where it is damaged, everything is."""
+    from healthcheck import notices
+
+    judged = report(run)
+    findings, write = judged.assessment.findings, not request.no_write
+    try:
+        news = notices.tell(request.layout, findings, judged.now, notify=request.notify, write=write, scope=scope)
+    except notices.LedgerError as error:
+        news = take(Ledger(), findings, judged.now, notify=request.notify, scope=scope).notices
+        run = _with_damaged_ledger(request, run, str(error))
+    news = Notices({**run.notices.standings, **news.standings}, (*run.notices.recovered, *news.recovered))
+    return _with_ledger(request, run._replace(notices=news))
+
+
+def _with_damaged_ledger(request: Request, run: _Run, reason: str) -> _Run:
+    if isinstance(run.evidence.noise, Unreadable):  # that is said already
+        return run
+    ledger = request.layout.relative(request.layout.memory_root / NOISE_LEDGER)
+    return run.with_fault("noise-ledger-damaged", f"The noise ledger {ledger} {reason}, so everything is told.", ledger)
+
+
+def _with_ledger(request: Request, run: _Run) -> _Run:
+    """Say of a ledger that this run began that it is there, so that the next run says the same."""
+    path = request.layout.memory_root / NOISE_LEDGER
+    if request.no_write or not isinstance(run.evidence.noise, Missing) or not os.path.lexists(path):
+        return run
+    noise = Observed(NoiseEvidence(request.layout.relative(path)))
+    return run._replace(evidence=replace(run.evidence, noise=noise))
 
 
 def _publish(path: str, run: _Run, report: _Reporter, began_ms: int, clock: Clock) -> _Run:

@@ -16,6 +16,8 @@ CheckId = Literal[
     "hot_memory",
     "retention",
     "corpus",
+    "ratchet",
+    "noise",
     "setup",
     "history",
 ]
@@ -83,6 +85,12 @@ CHECKS: Final = (
     ),
     Check("retention", "Does what was marked to be archived leave in time?", "KNOWLEDGE/**/*.md (their headers)"),
     Check("corpus", "Can the canonical files be read safely?", "KNOWLEDGE/**"),
+    Check(
+        "ratchet",
+        "Is all the evidence still there that was there before?",
+        "OBSERVABILITY/memory-health.jsonl beside the logs, memory-writes.jsonl",
+    ),
+    Check("noise", "May what is silenced stay silent?", "CORTEX/noise.json"),
     Check(
         "setup",
         "Was this run asked something sensible, and could it answer?",
@@ -303,6 +311,27 @@ FINDINGS: Final = (
         "A link, a special file, an unreadable folder, a bad name, or a limit passed, seen without reading content.",
         "Move the named thing out of KNOWLEDGE/, or put a regular file in its place.",
         "Move what is named out of KNOWLEDGE/ (links are not followed), until nothing is named.",
+    ),
+    FindingSpec(
+        "evidence-vanished", "ratchet", _CRITICAL,
+        "An evidence log is less than it was, and nothing says that it was shortened on purpose.",
+        "Against the highest state in the history: the log is gone or not readable, is smaller, begins with other bytes, or ends with an earlier row; of the proposal queue: an id is gone. An audited write since then accounts for what it removed, and for no more.",
+        "Find out what shortened the log, and restore it from a backup if you can.",
+        "Restore the log; or give an operator's word that the loss is accepted: `cortex mend LOG --accept-loss --operator NAME --allow-write`.",
+    ),
+    FindingSpec(
+        "noise-ledger-damaged", "noise", _WARN,
+        "What was told before, and what is silenced, is not known: everything is told.",
+        "CORTEX/noise.json is no regular, readable file of strict JSON with exactly the known fields, or it could not be written.",
+        "Damaged: begin a new ledger. Not written: free space, or give this user the right to write in CORTEX/.",
+        "`memory-health noise clear` keeps the damaged ledger beside a new one; silences have to be given again. A ledger that could not be written: make CORTEX/ writable for this user, then run again.",
+    ),
+    FindingSpec(
+        "noise-silence-expired", "noise", _WARN,
+        "What an operator silenced for a time is still there, and the time is over.",
+        "The end of a silence is not after now, and what it silenced is among the findings (or is an open alert of another source).",
+        "See whether the reason still holds; mend what was silenced, or silence it anew.",
+        "`memory-health noise unsilence KEY`, or `memory-health noise silence KEY --reason TEXT` for another time; or mend what was silenced.",
     ),
     FindingSpec(
         "health-root-invalid", "setup", _CRITICAL,

@@ -39,12 +39,84 @@ def _answer(options: Options, environment: Mapping[str, str], clock: Clock) -> t
         case "explain":
             from healthcheck.renderers import text
 
-            return text.explain(CATALOGUE[options.finding or ""]), ExitCode.OK
+            spec = CATALOGUE[options.finding or ""]
+            live = _live(spec.id, options, environment, clock) if options.details["live"] else ""
+            return text.explain(spec) + live, ExitCode.OK
         case "schema":
             return SCHEMA_FILE.read_text("ascii"), ExitCode.OK
+        case "replay":
+            return _replayed(options)
+        case "drill":
+            return _drilled(options, environment, clock)
+        case "history":
+            return _past(options, environment)
+        case "noise":
+            from healthcheck import noise_commands
+            from healthcheck.request import request_of
+
+            return noise_commands.answer(request_of(options, environment), options, clock)
         case _:
             report = _audit(options, environment, clock)
-            return _render(report, options.format), exit_code(report, options.block_on)
+            says_nothing = options.quiet and not report.notices.speaks
+            said = "" if says_nothing else _render(report, options.format)
+            return said, exit_code(report, options.block_on)
+
+
+def _live(finding: str, options: Options, environment: Mapping[str, str], clock: Clock) -> str:
+    from healthcheck import live
+    from healthcheck.audit import audit
+    from healthcheck.request import request_of
+
+    request = request_of(options, environment)
+    quietly = request._replace(no_write=True, textfile=None, report=None)
+    return live.explain(audit(quietly, clock), finding)
+
+
+def _past(options: Options, environment: Mapping[str, str]) -> tuple[str, ExitCode]:
+    from healthcheck import past
+    from healthcheck.request import request_of
+
+    request = request_of(options, environment)
+    try:
+        remembered = past.read(request.layout)
+    except past.PastError as error:
+        return refuse(str(error))
+    if options.format == "json":
+        return past.as_json(remembered), ExitCode.OK
+    encoding = getattr(sys.stdout, "encoding", None) or ""
+    return past.as_text(remembered, "blocks" if encoding.lower() == "utf-8" else "ascii"), ExitCode.OK
+
+
+def _drilled(options: Options, environment: Mapping[str, str], clock: Clock) -> tuple[str, ExitCode]:
+    from healthcheck import drill
+    from healthcheck.output import describe_error
+    from healthcheck.request import request_of
+
+    try:
+        turns = drill.drill(request_of(options, environment), clock)
+    except OSError as error:
+        return refuse(f"the evidence could not be copied: {describe_error(error)}")
+    said = drill.as_json(turns) if options.format == "json" else drill.as_text(turns)
+    return said, ExitCode.OK if drill.all_red(turns) else ExitCode.CRITICAL
+
+
+def _replayed(options: Options) -> tuple[str, ExitCode]:
+    from healthcheck import replay
+
+    path = options.details["file"]
+    try:
+        report, is_same = replay.replay(path)
+    except replay.ReplayError as error:
+        return refuse(f"{path} {error}")
+    if not is_same:
+        refuse(f"{path} says otherwise: it was changed, or another version judged it")
+    return _render(report, options.details["format"] or "json"), exit_code(report, options.block_on)
+
+
+def refuse(reason: str) -> tuple[str, ExitCode]:
+    """Say on stderr why a command cannot do what it was asked for; return what is left to print, and its exit code."""
+    print(f"memory-health: {reason}".encode("ascii", "backslashreplace").decode("ascii"), file=sys.stderr)  # noqa: T201
+    return "", ExitCode.USAGE
 
 
 def _audit(options: Options, environment: Mapping[str, str], clock: Clock) -> Report:

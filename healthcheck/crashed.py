@@ -28,6 +28,8 @@ def crashed_report(name: str, reason: str) -> Report:
         hot_memory=unknown,
         retention=unknown,
         corpus=unknown,
+        ratchet=unknown,
+        noise=unknown,
         history=unknown,
     )
     thresholds, _ = effective_thresholds({})

@@ -22,7 +22,7 @@ from policies import __version__
 from policies.timestamps import format_instant
 
 _FINDING: Final = "health-internal-error"
-_COMMANDS: Final = frozenset({"explain", "schema"})
+_COMMANDS: Final = frozenset({"drill", "explain", "history", "noise", "replay", "schema"})
 _UNDONE: Final = "the run ended before it was judged"
 
 

@@ -10,13 +10,25 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, TypeVar, assert_never
 
 from healthcheck.checks import CAN_BE_NOT_ENABLED, CATALOGUE, CheckId, CheckStatus, Severity
-from healthcheck.evidence import Collected, Evidence, Missing, NotEnabled, Observed, ProbeFailed, SetupFault, Unreadable
+from healthcheck.evidence import (
+    Collected,
+    Evidence,
+    Missing,
+    NoiseEvidence,
+    NotEnabled,
+    Observed,
+    ProbeFailed,
+    SetupFault,
+    Unreadable,
+)
 from healthcheck.judgement import Facts, Finding, Judged, Limits, bad, finding, good
 from healthcheck.judges.corpus import judge_corpus
 from healthcheck.judges.hot_memory import judge_hot_memory
 from healthcheck.judges.index import judge_index
+from healthcheck.judges.noise import judge_noise
 from healthcheck.judges.observability import judge_observability
 from healthcheck.judges.proposals import judge_proposals
+from healthcheck.judges.ratchet import judge_ratchet
 from healthcheck.judges.retention import judge_retention
 from healthcheck.judges.retrieval import judge_retrieval
 from healthcheck.judges.reviewer import judge_reviewer
@@ -70,10 +82,13 @@ def evaluate(evidence: Evidence, limits: Limits, now: int, history_skipped: str 
         "hot_memory": _settle("hot_memory", evidence.hot_memory, judge_hot_memory, limits, now),
         "retention": _settle("retention", evidence.retention, judge_retention, limits, now),
         "corpus": _settle("corpus", evidence.corpus, judge_corpus, limits, now),
+        "ratchet": _settle("ratchet", evidence.ratchet, judge_ratchet, limits, now),
+        "noise": Judged(),
         "setup": _judge_policy(evidence.policy),
         "history": _judge_history(evidence, history_skipped),
     }
     _leave_out(judged, evidence.policy)
+    judged["noise"] = _judge_noise(evidence.noise, judged, now)
     _add_faults(judged, evidence.setup.faults)
     findings = (found for answer in judged.values() for found in answer.findings)
     return Assessment(
@@ -129,6 +144,8 @@ _UNREADABLE: Final[Mapping[CheckId, tuple[str, str]]] = {
     "retention": ("retention-archive-overdue", "What waits for the archive cannot be told"),
     "corpus": ("corpus-unsound", "The canonical files cannot be walked"),
     "setup": ("health-policy-invalid", "The policy of parts not enabled cannot be trusted, so all parts are judged"),
+    "ratchet": ("evidence-vanished", "What was recorded of the evidence cannot be compared"),
+    "noise": ("noise-ledger-damaged", "The noise ledger cannot be trusted, so everything is told"),
     "history": ("health-history-unreadable", "The history of verdicts cannot be read"),
 }
 
@@ -153,6 +170,14 @@ def _judge_policy(policy: Collected[NotEnabled]) -> Judged:
             return _crashed("setup", policy)
         case _:
             assert_never(policy)
+
+
+def _judge_noise(noise: Collected[NoiseEvidence], judged: Mapping[CheckId, Judged], now: int) -> Judged:
+    """Judge the ledger last: whether a silence matters depends on what was found."""
+    if isinstance(noise, Missing):
+        return good("nothing is silenced")
+    keys = {f"{found.check}::{found.id}" for answer in judged.values() for found in answer.findings}
+    return _settle("noise", noise, lambda value, _limits, at: judge_noise(value, keys, at), {}, now)
 
 
 def _judge_history(evidence: Evidence, skipped: str | None) -> Judged:
@@ -182,7 +207,7 @@ def _add_faults(judged: dict[CheckId, Judged], faults: Iterable[SetupFault]) -> 
     for fault in sorted(faults, key=lambda fault: (fault.finding, fault.subject, fault.message)):
         grouped.setdefault(fault.finding, []).append(fault)
     for finding_id, group in grouped.items():
-        message = " ".join(fault.message for fault in group)
+        message = " ".join(fault.message for fault in group if fault.message)
         found = finding(finding_id, message, Facts(subjects=tuple(fault.subject for fault in group)))
         check = CATALOGUE[finding_id].check
         judged[check] = judged[check]._replace(findings=(*judged[check].findings, found))

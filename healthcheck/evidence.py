@@ -102,13 +102,17 @@ class RetrievalEvidence(Struct, frozen=True):
 
 
 class ProposalEvidence(Struct, frozen=True):
-    """The proposal queue. `without_status` are rows whose status is missing, null or no string."""
+    """The proposal queue. `without_status` are rows whose status is missing, null or no string.
+
+    `digests` stand for the ids of the other rows, for the ratchet; no report shows them.
+    """
 
     queue: str
     rows: int
     pending: int
     malformed: Malformed
     without_status: Malformed
+    digests: tuple[str, ...] = ()
 
 
 class ObservabilityEvidence(Struct, frozen=True):
@@ -197,6 +201,58 @@ class HistoryEvidence(Struct, frozen=True):
     size_bytes: int
 
 
+class LogLoss(Struct, frozen=True):
+    """An evidence log that is below the highest state recorded of it, and in which ways.
+
+    The ways: `gone`, `smaller`, `head` (its first bytes changed), `earlier` (its last time), `ids` (proposals gone).
+    """
+
+    log: str
+    path: str
+    ways: tuple[str, ...]
+    recorded_bytes: int
+    size_bytes: int | None = None
+    ids_gone: int = 0
+
+
+class KeptMark(Struct, frozen=True):
+    """The highest state recorded of a log that is below it: kept with every verdict, so that it outlives old rows."""
+
+    size_bytes: int = 0
+    last_row_at: str | None = None
+    head_bytes: int = 0
+    head_sha256: str = ""
+    ids: tuple[str, ...] = ()
+
+
+class RatchetEvidence(Struct, frozen=True):
+    """What is less than it was. `reset` are logs that a write has lawfully changed since the last verdict.
+
+    `new_digests` stand for ids of proposals that the history does not have, `marks` are of the losses. No report shows
+    any of these.
+    """
+
+    losses: tuple[LogLoss, ...] = ()
+    reset: tuple[str, ...] = ()
+    new_digests: tuple[str, ...] = ()
+    marks: dict[str, KeptMark] = {}
+
+
+class SilenceEvidence(Struct, frozen=True):
+    """An operator's silence: of which finding or (`ingested`) alert of another source, and when it ends."""
+
+    key: str
+    until_at: int
+    ingested: bool = False
+
+
+class NoiseEvidence(Struct, frozen=True):
+    """The noise ledger: there and sound; with the silences that it holds, by their keys."""
+
+    ledger: str
+    silences: tuple[SilenceEvidence, ...] = ()
+
+
 class NotEnabled(Struct, frozen=True):
     """Parts that the health policy declares unused, each with its reason."""
 
@@ -231,4 +287,6 @@ class Evidence(Struct, frozen=True, kw_only=True):
     hot_memory: Collected[HotMemoryEvidence]
     retention: Collected[RetentionEvidence]
     corpus: Collected[CorpusEvidence]
+    ratchet: Collected[RatchetEvidence]
+    noise: Collected[NoiseEvidence]
     history: Collected[HistoryEvidence]

@@ -3,7 +3,9 @@
 A row: `ts` (now), `overall`, `counts` of checks, `findings` (their `check::id`), `measures` (numbers and instants), and
 for each evidence log its `size_bytes`, `modified_at`, `last_row_at` (the time in its last row, null where rows have
 none), and `head_sha256` of its first `head_bytes` = min(size, 4096) bytes. A log that is not there or cannot be read
-is null. Later runs compare: a log that shrank, or began anew, has lost something.
+is null. Of the proposal queue, `ids_added` are digests of the ids that no row has yet. `marks` has the highest state
+recorded of each log that the ratchet found below it. `audit_bytes` is how long the audit of writes was, and `reset`
+names the logs that were, by that audit, lawfully shortened since the row before. Later runs compare (`ratchet`).
 
 1. A row is one write of a whole line at the end of the file, so that runs at the same time do not mix.
 2. A torn last line stays as it is; the row begins on a line of its own.
@@ -17,8 +19,11 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from cortex.layout import HEALTH_HISTORY, PROPOSAL_QUEUE, RETRIEVAL_LOG, REVIEWER_LOG, Layout
+from msgspec import to_builtins
+
+from cortex.layout import HEALTH_HISTORY, MEMORY_WRITES, PROPOSAL_QUEUE, RETRIEVAL_LOG, REVIEWER_LOG, Layout
 from cortex.nofollow import NotRegularError, describe_mode, open_folder, open_regular
+from healthcheck.evidence import Observed, RatchetEvidence
 from healthcheck.report import Report, measures
 from policies.limits import HISTORY_HEAD_BYTES
 from policies.timestamps import format_instant
@@ -40,13 +45,14 @@ def append(layout: Layout, report: Report) -> bool:
     except FileNotFoundError:
         return False
     try:
-        _append_line(folder, encode(row(report, log_states(folder, report))))
+        audit_bytes = _size_of(folder, MEMORY_WRITES)
+        _append_line(folder, encode(row(report, log_states(folder, report), audit_bytes)))
     finally:
         os.close(folder)
     return True
 
 
-def row(report: Report, logs: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
+def row(report: Report, logs: Mapping[str, Mapping[str, Any] | None], audit_bytes: int = 0) -> dict[str, Any]:
     """Return the row of a run, in the order in which it is written."""
     return {
         "ts": format_instant(report.now),
@@ -55,6 +61,9 @@ def row(report: Report, logs: Mapping[str, Mapping[str, Any] | None]) -> dict[st
         "findings": [f"{found.check}::{found.id}" for found in report.assessment.findings],
         "measures": {name: _printed(name, number) for name, number in measures(report.evidence)._asdict().items()},
         "logs": logs,
+        "audit_bytes": audit_bytes,
+        "reset": list(_ratchet_of(report).reset),
+        "marks": to_builtins(_ratchet_of(report).marks),
     }
 
 
@@ -70,7 +79,29 @@ def encode(members: Mapping[str, Any]) -> bytes:
 def log_states(folder: int, report: Report) -> dict[str, dict[str, Any] | None]:
     """Return the state of each evidence log in the folder opened as descriptor `folder`."""
     measured = measures(report.evidence)
-    return {name: _log_state(folder, name, getattr(measured, at) if at else None) for name, at in _LOGS}
+    ratchet = _ratchet_of(report)
+    states = {name: _log_state(folder, name, getattr(measured, at) if at else None) for name, at in _LOGS}
+    return {name: state and state | _standing(name, ratchet) for name, state in states.items()}
+
+
+def _ratchet_of(report: Report) -> RatchetEvidence:
+    found = report.evidence.ratchet
+    return found.value if isinstance(found, Observed) else RatchetEvidence()
+
+
+def _standing(name: str, ratchet: RatchetEvidence) -> dict[str, Any]:
+    """Return what the ratchet of the next run needs to know of a log, as far as there is anything to say."""
+    standing: dict[str, Any] = {}
+    if name == PROPOSAL_QUEUE and ratchet.new_digests:
+        standing["ids_added"] = list(ratchet.new_digests)
+    return standing
+
+
+def _size_of(folder: int, name: str) -> int:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_size
+    except OSError:
+        return 0
 
 
 def _log_state(folder: int, name: str, last_row_at: int | None) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ is a folder or a time makes sense is a finding of the run, not an error of usage
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from healthcheck.checks import CATALOGUE
 from policies import __version__
@@ -40,6 +40,8 @@ OPTIONS: Final = (
     Option("--block-on", None, None, "which verdicts exit non-zero (default: warn)", ("warn", "critical"), "warn"),
 )
 NO_WRITE_VARIABLE: Final = "CORTEX_HEALTH_NO_WRITE"
+# The arguments of other commands.
+_DETAILS: Final = ("action", "key", "reason", "until", "live", "file", "format")
 _MEANS_NO: Final = ("", "0", "false", "no")
 
 
@@ -51,7 +53,10 @@ class Setting(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What is asked for. None where neither option nor variable says anything."""
+    """What is asked for. None where neither option nor variable says anything.
+
+    `details` holds what the arguments of another command say, by their names.
+    """
 
     command: str | None
     finding: str | None
@@ -65,6 +70,8 @@ class Options(NamedTuple):
     format: str
     block_on: str
     no_write: bool
+    quiet: bool
+    details: Mapping[str, Any]
 
 
 def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
@@ -91,6 +98,8 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         format="json" if given.json else _text(settings["format"], "text"),
         block_on=_text(settings["block_on"], "warn"),
         no_write=given.no_write or environment.get(NO_WRITE_VARIABLE, "").lower() not in _MEANS_NO,
+        quiet=given.quiet,
+        details={name: getattr(given, name, None) for name in _DETAILS},
     )
 
 
@@ -121,7 +130,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="memory-health",
-        usage="memory-health [options] [explain FINDING | schema]",
+        usage="memory-health [options] [drill | explain FINDING | history | noise ACTION | replay FILE | schema]",
         description="Judge whether a file-backed memory is alive. Missing evidence is never green.",
         epilog="Exit codes: 0 ok, 1 warn, 2 critical, crash or usage error, 130 interrupted.",
         allow_abbrev=False,
@@ -130,12 +139,33 @@ def build_parser() -> argparse.ArgumentParser:
         variable = f" [{option.variable}]" if option.variable else ""
         parser.add_argument(option.flag, metavar=option.metavar, choices=option.choices, help=option.help + variable)
     parser.add_argument("--json", action="store_true", help="the same as --format json")
-    no_write = f"leave no history row [{NO_WRITE_VARIABLE}]"
+    no_write = f"leave neither history row nor ledger [{NO_WRITE_VARIABLE}]"
     parser.add_argument("--no-write", action="store_true", help=no_write)
+    parser.add_argument("--quiet", action="store_true", help="print nothing unless something is new, worse or cleared")
     parser.add_argument("--version", action="version", version=f"memory-health {__version__}")
     # `prog` is given, since argparse would import half a toolbox to work it out.
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="other commands", prog=parser.prog)
     explain = commands.add_parser("explain", help="what a finding means, and the way back", allow_abbrev=False)
     explain.add_argument("finding", metavar="FINDING", choices=tuple(CATALOGUE), help="its id, such as retrieval-stale")
+    explain.add_argument("--live", action="store_true", help="and how this memory stands to it now")
+    commands.add_parser("history", help="the last verdicts, and when they changed", allow_abbrev=False)
+    replay = commands.add_parser("replay", help="judge again what a JSON report has frozen", allow_abbrev=False)
+    replay.add_argument("file", metavar="FILE", help="as --report wrote it")
+    commands.add_parser("drill", help="damage a copy of the evidence, and see it go red", allow_abbrev=False)
+    _add_noise(commands)
     commands.add_parser("schema", help="the JSON Schema of the report", allow_abbrev=False)
     return parser
+
+
+def _add_noise(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser("noise", help="what is silenced, and for how long", allow_abbrev=False)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, prog=parser.prog)
+    actions.add_parser("status", help="everything that is open", allow_abbrev=False)
+    silence = actions.add_parser("silence", help="tell something no more, for a time", allow_abbrev=False)
+    silence.add_argument("key", metavar="KEY", help="as `noise status` shows it, such as retrieval::retrieval-stale")
+    silence.add_argument("--reason", metavar="TEXT", required=True, help="why, for whoever asks later")
+    silence.add_argument("--until", metavar="DATE", help="2026-08-31, or an instant with a zone (default: in 14 days)")
+    unsilence = actions.add_parser("unsilence", help="tell it again", allow_abbrev=False)
+    unsilence.add_argument("key", metavar="KEY", help="as `noise status` shows it")
+    actions.add_parser("clear", help="begin a new ledger; a damaged one is kept beside it", allow_abbrev=False)
+    actions.add_parser("ingest", help="take alerts of other sources from stdin, a JSON object a line")

@@ -6,11 +6,12 @@ from typing import Final, NamedTuple
 from healthcheck.checks import CheckStatus, Severity
 from healthcheck.evaluate import Assessment
 from healthcheck.evidence import AdoptedIndex, Evidence, NoIndex, Observed, RetrievalEvidence, ReviewerEvidence
+from healthcheck.news import NOTHING, Notices
 from policies.thresholds import EffectiveThreshold
 
 
 class Report(NamedTuple):
-    """One run: who was judged, by which time and limits, on what evidence, and the verdict.
+    """One run: who was judged, by which time and limits, on what evidence, the verdict, and what is news.
 
     `home` and `memory_root` are absolute; every other path in it is relative to home. `now` is in milliseconds.
     """
@@ -22,6 +23,7 @@ class Report(NamedTuple):
     thresholds: Mapping[str, EffectiveThreshold]
     evidence: Evidence
     assessment: Assessment
+    notices: Notices = NOTHING
 
     @property
     def overall(self) -> Severity:

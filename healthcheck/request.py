@@ -19,7 +19,10 @@ _QUOTED_AT_MOST: Final = 80
 
 
 class Request(NamedTuple):
-    """What a run is asked. `now` is milliseconds since 1970, None for the clock; `faults` are of the asking itself."""
+    """What a run is asked. `now` is milliseconds since 1970, None for the clock; `faults` are of the asking itself.
+
+    `notify` says that the run's news is told to somebody, and so is none for the next.
+    """
 
     layout: Layout
     thresholds: Mapping[str, EffectiveThreshold]
@@ -27,6 +30,7 @@ class Request(NamedTuple):
     manifest: Path | None = None
     now: int | None = None
     no_write: bool = False
+    notify: bool = False
     textfile: str | None = None
     report: str | None = None
     faults: tuple[SetupFault, ...] = ()
@@ -48,6 +52,7 @@ def request_of(options: Options, environment: Mapping[str, str]) -> Request:
         manifest=None if options.index_manifest is None else Path(options.index_manifest.value).absolute(),
         now=now,
         no_write=options.no_write,
+        notify=options.quiet,
         textfile=None if options.textfile is None else options.textfile.value,
         report=None if options.report is None else options.report.value,
         faults=faults,

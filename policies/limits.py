@@ -22,6 +22,8 @@ TORN_ROW_WAIT_MS: Final = 50
 MALFORMED_LINES_LISTED: Final = 10
 MANIFEST_MAX_BYTES: Final = MIB
 INDEX_MAX_BYTES: Final = 1024 * MIB
+LEDGER_MAX_BYTES: Final = 8 * MIB
+REPORT_MAX_BYTES: Final = 16 * MIB
 
 # What a report may repeat of a reviewer's own error.
 REVIEWER_ERROR_CHARACTERS: Final = 240

@@ -13,9 +13,11 @@ from healthcheck.collectors.corpus import collect_corpus
 from healthcheck.collectors.history import collect_history
 from healthcheck.collectors.hot_memory import collect_hot_memory
 from healthcheck.collectors.index import collect_index
+from healthcheck.collectors.noise import collect_noise
 from healthcheck.collectors.observability import collect_observability
 from healthcheck.collectors.policy import collect_policy
 from healthcheck.collectors.proposals import collect_proposals
+from healthcheck.collectors.ratchet import collect_ratchet
 from healthcheck.collectors.retention import collect_retention
 from healthcheck.collectors.retrieval import collect_retrieval
 from healthcheck.collectors.reviewer import collect_reviewer
@@ -26,17 +28,22 @@ T = TypeVar("T")
 
 def collect(layout: Layout, manifest: Path | None, setup: tuple[SetupFault, ...]) -> Evidence:
     """Return everything that is judged. `manifest` is the index manifest that the operator named, if any."""
+    reviewer = guarded(lambda: collect_reviewer(layout))
+    retrieval = guarded(lambda: collect_retrieval(layout))
+    proposals = guarded(lambda: collect_proposals(layout))
     return Evidence(
         setup=SetupEvidence(setup),
         policy=guarded(lambda: collect_policy(layout)),
-        reviewer=guarded(lambda: collect_reviewer(layout)),
-        retrieval=guarded(lambda: collect_retrieval(layout)),
-        proposals=guarded(lambda: collect_proposals(layout)),
+        reviewer=reviewer,
+        retrieval=retrieval,
+        proposals=proposals,
         observability=guarded(lambda: collect_observability(layout)),
         index=guarded(lambda: collect_index(layout, manifest)),
         hot_memory=guarded(lambda: collect_hot_memory(layout)),
         retention=guarded(lambda: collect_retention(layout)),
         corpus=guarded(lambda: collect_corpus(layout)),
+        ratchet=guarded(lambda: collect_ratchet(layout, reviewer, retrieval, proposals)),
+        noise=guarded(lambda: collect_noise(layout)),
         history=guarded(lambda: collect_history(layout)),
     )
 

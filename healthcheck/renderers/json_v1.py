@@ -13,6 +13,7 @@ from healthcheck.checks import CATALOGUE, CHECKS, FINDINGS
 from healthcheck.evaluate import Assessment
 from healthcheck.evidence import Evidence
 from healthcheck.judgement import Finding
+from healthcheck.news import Notices
 from healthcheck.renderers.printable import valid
 from healthcheck.renderers.shapes_v1 import ReportV1
 from healthcheck.report import Report
@@ -20,6 +21,11 @@ from policies.thresholds import THRESHOLDS, EffectiveThreshold
 from policies.timestamps import format_instant
 
 SCHEMA: Final = "memory-health/v1"
+# What each run changes, or what serves the next run alone.
+_NOT_SHOWN: Final = (
+    ("history", "size_bytes"), ("proposals", "digests"), ("ratchet", "reset"), ("ratchet", "new_digests"),
+    ("ratchet", "marks"),
+)  # fmt: skip
 # Past this, JSON readers that hold numbers as doubles disagree on an integer; it is printed as a double for all.
 _EXACT_IN_A_DOUBLE: Final = 2**53
 
@@ -46,8 +52,8 @@ def shape(report: Report) -> ReportV1:
         "skipped": _skipped(assessment),
         "thresholds": {name: _threshold(limit) for name, limit in report.thresholds.items()},
         "evidence": _evidence(report.evidence),
-        "findings": [_finding(found) for found in assessment.findings],
-        "recovered": [],
+        "findings": [_finding(found, report.notices) for found in assessment.findings],
+        "recovered": sorted({key.partition("::")[2] for key in report.notices.recovered}),
     }
     return msgspec.convert(_wire(members), ReportV1)
 
@@ -61,7 +67,7 @@ def _threshold(limit: EffectiveThreshold) -> dict[str, Any]:
     return {"value": value, "default": limit.default, "source": limit.source}
 
 
-def _finding(found: Finding) -> dict[str, Any]:
+def _finding(found: Finding, notices: Notices) -> dict[str, Any]:
     spec = CATALOGUE[found.id]
     return {
         "id": found.id,
@@ -71,7 +77,7 @@ def _finding(found: Finding) -> dict[str, Any]:
         "evidence": msgspec.to_builtins(found.facts),
         "remedy": spec.remedy,
         "way_back": spec.way_back,
-        "silenced": False,
+        "silenced": notices.is_silenced(found),
     }
 
 
@@ -80,7 +86,8 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
     collected = {check: msgspec.to_builtins(getattr(evidence, check)) for check in evidence.__struct_fields__}
     del collected["setup"]  # its faults are findings
     flat = {check: _flat(answer) for check, answer in collected.items()}
-    flat["history"].pop("size_bytes", None)
+    for check, member in _NOT_SHOWN:
+        flat[check].pop(member, None)
     return flat
 
 

@@ -88,7 +88,8 @@ def _one(name: str, text: str, number: float) -> _Series:
 
 
 def _verdict(report: Report) -> Iterator[_Series]:
-    found = {(finding.id) for finding in report.assessment.findings}
+    found = {finding.id for finding in report.assessment.findings}
+    silenced = {finding.id for finding in report.assessment.findings if report.notices.is_silenced(finding)}
     yield _one("status", "The verdict: 0 ok, 1 warn, 2 critical.", report.overall)
     yield _Series(
         "overall", "The verdict as one series of three that is 1.", ("overall",),
@@ -105,7 +106,7 @@ def _verdict(report: Report) -> Iterator[_Series]:
     )  # fmt: skip
     yield _Series(
         "finding_silenced", "Each finding of the catalogue: 1 where it is silenced.", ("id",),
-        [((spec.id,), 0) for spec in FINDINGS],
+        [((spec.id,), spec.id in silenced) for spec in FINDINGS],
     )  # fmt: skip
 
 

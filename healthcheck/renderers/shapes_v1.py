@@ -263,6 +263,38 @@ class HistoryV1(_Shape, frozen=True, tag_field="state", tag="observed"):
     log: str
 
 
+class LogLossV1(_Shape, frozen=True):
+    """An evidence log that is below the highest state recorded of it, and in which ways."""
+
+    log: str
+    path: str
+    ways: tuple[str, ...]
+    recorded_bytes: int
+    size_bytes: int | None
+    ids_gone: int
+
+
+class RatchetV1(_Shape, frozen=True, tag_field="state", tag="observed"):
+    """What is less than it was."""
+
+    losses: tuple[LogLossV1, ...]
+
+
+class SilenceV1(_Shape, frozen=True):
+    """An operator's silence: of which finding or (`ingested`) alert of another source, and when it ends."""
+
+    key: str
+    until_at: str
+    ingested: bool
+
+
+class NoiseV1(_Shape, frozen=True, tag_field="state", tag="observed"):
+    """The noise ledger, and the silences that it held before this run."""
+
+    ledger: str
+    silences: tuple[SilenceV1, ...]
+
+
 class PolicyV1(_Shape, frozen=True, tag_field="state", tag="observed"):
     """Parts that are declared not enabled, each with its reason."""
 
@@ -282,6 +314,8 @@ class EvidenceV1(_Sparse, frozen=True):
     hot_memory: HotMemoryV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
     retention: RetentionV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
     corpus: CorpusV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
+    ratchet: RatchetV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
+    noise: NoiseV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
     history: HistoryV1 | MissingV1 | UnreadableV1 | ProbeFailedV1 | None = None
 
 

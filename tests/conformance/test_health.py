@@ -279,6 +279,8 @@ def evidence_of(given: Mapping[str, Any]) -> Evidence:
         hot_memory=Missing("not of the reference"),
         retention=Missing("not of the reference"),
         corpus=Observed(CorpusEvidence("KNOWLEDGE", 0, 0, 0)),
+        ratchet=Missing("not of the reference"),
+        noise=Missing("not of the reference"),
         history=Missing("no history"),
     )
 

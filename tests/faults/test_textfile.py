@@ -112,12 +112,12 @@ def test_a_read_only_folder_is_critical_and_named(reachable: Places) -> None:
     assert list(metrics.iterdir()) == []
 
 
-def test_a_read_only_memory_is_audited_and_its_history_alone_is_missed(reachable: Places) -> None:
+def test_a_read_only_memory_is_audited_and_its_history_and_ledger_alone_are_missed(reachable: Places) -> None:
     for folder in (reachable.observability, reachable.memory_root, reachable.home):
         folder.chmod(0o555)
     with as_nobody():
         answer = run("--root", reachable.root, "--now", str(NOW), "--json")
-    assert (answer.exit_code, answer.finding_ids) == (1, ["health-history-write-failed"])
+    assert (answer.exit_code, answer.finding_ids) == (1, ["health-history-write-failed", "noise-ledger-damaged"])
 
 
 CRASHES = {

@@ -58,7 +58,10 @@ def test_metrics_tell_the_real_clock_whatever_time_is_judged_by(request_: Reques
 
 def test_each_run_adds_its_verdict_to_the_history(request_: Request) -> None:
     audit(request_, STILL)
-    write_rows(observability(request_.layout.home.parent) / "memory-retrievals.jsonl", [retrieval_row(NOW + HOUR)])
+    write_rows(
+        observability(request_.layout.home.parent) / "memory-retrievals.jsonl",
+        [retrieval_row(), retrieval_row(NOW + HOUR)],
+    )
     audit(request_, STILL)
     assert history(request_) == [[], ["retrieval::retrieval-future"]]
 

@@ -169,13 +169,13 @@ def test_all_evidence_is_collected_and_nothing_is_changed(places: Places) -> Non
     assert sorted((path, path.lstat().st_mtime_ns) for path in places.root.rglob("*")) == before
     assert evidence.setup == SetupEvidence((fault,))
     absent = {name for name in evidence.__struct_fields__ if isinstance(getattr(evidence, name), Missing)}
-    assert absent == {"policy", "hot_memory", "retention", "history"}
+    assert absent == {"policy", "hot_memory", "retention", "noise", "history"}
     observed = {name for name in evidence.__struct_fields__ if isinstance(getattr(evidence, name), Observed)}
-    assert observed == {"reviewer", "retrieval", "proposals", "observability", "index", "corpus"}
+    assert observed == {"reviewer", "retrieval", "proposals", "observability", "index", "corpus", "ratchet"}
 
 
 def test_of_a_memory_that_is_not_there_everything_is_missing(tmp_path: Path) -> None:
     evidence = collect(layout_of(tmp_path / "LIFEOS" / "MEMORY"), None, ())
     missing = {name for name in evidence.__struct_fields__ if isinstance(getattr(evidence, name), Missing)}
-    assert missing == set(evidence.__struct_fields__) - {"setup"}
+    assert missing == set(evidence.__struct_fields__) - {"setup", "ratchet"}
     assert list(tmp_path.iterdir()) == []

@@ -25,16 +25,20 @@ from healthcheck.checks import CATALOGUE, CHECKS, FINDINGS, Severity
 from healthcheck.evaluate import worst
 from healthcheck.evidence import (
     CorpusEvidence,
+    LogLoss,
     Malformed,
     Missing,
     NoIndex,
+    NoiseEvidence,
     NotEnabled,
     Observed,
     ProbeFailed,
+    RatchetEvidence,
     RunFolders,
     SetupEvidence,
     SetupFault,
     ShapeFault,
+    SilenceEvidence,
     Unreadable,
 )
 from policies.limits import MIB
@@ -325,6 +329,37 @@ def test_a_policy_that_cannot_be_trusted_is_critical_and_all_parts_are_judged() 
     assert found(assessment) == ["health-policy-invalid", "reviewer-evidence-missing"]
 
 
+NOISE = [
+    (SilenceEvidence("retrieval::retrieval-stale", NOW), "noise-silence-expired"),
+    (SilenceEvidence("heart::no answer", NOW, ingested=True), "noise-silence-expired"),
+    (SilenceEvidence("retrieval::retrieval-stale", NOW + 1), None),
+    (SilenceEvidence("proposals::proposal-backlog-high", NOW), None),
+]
+
+
+@pytest.mark.parametrize(("silence", "expected"), NOISE)
+def test_a_silence_is_judged_where_what_it_silences_is_there(silence: SilenceEvidence, expected: str | None) -> None:
+    verdict = judged(
+        noise=Observed(NoiseEvidence("C/noise.json", (silence,))), retrieval=retrieval(last=retrieved(2 * DAY))
+    )
+    assert found(verdict) == sorted(filter(None, (expected, "retrieval-stale")))
+
+
+RATCHET = [
+    (LogLoss("r", "O/r", ("gone",), 9), "O/r is gone or cannot be read.", "evidence-vanished"),
+    (LogLoss("r", "O/r", ("smaller",), 9, 8), "O/r has 8 bytes where 9 were due.", "evidence-vanished"),
+    (LogLoss("r", "O/r", ("head", "earlier"), 9, 9), "as it did and ends earlier than it did.", "evidence-vanished"),
+    (LogLoss("r", "O/r", ("ids",), 9, 9, 2), "O/r lacks 2 proposals.", "evidence-vanished"),
+]
+
+
+@pytest.mark.parametrize(("loss", "message", "expected"), RATCHET)
+def test_evidence_below_its_mark_is_critical_and_named(loss: LogLoss, message: str, expected: str) -> None:
+    verdict = judged(ratchet=Observed(RatchetEvidence((loss,))))
+    assert [(one.id, one.severity.word) for one in verdict.findings] == [(expected, "critical")]
+    assert verdict.findings[0].message.endswith(message)
+
+
 FAULTS = [spec for spec in FINDINGS if spec.check in ("setup", "history")]
 
 
@@ -368,6 +403,7 @@ def test_every_finding_of_a_check_can_be_made() -> None:
     """The tables above and the faults together make the whole catalogue."""
     made = {name for *_, names in (*REVIEWER, *RETRIEVAL, *PROPOSALS, *OBSERVABILITY, *INDEX) for name in names}
     made |= {expected for *_, expected in STATES} | {"hot-memory-near-cap"} | {spec.id for spec in FAULTS}
+    made |= {name for *_, name in (*NOISE, *RATCHET) if name} | {"noise-ledger-damaged"}
     assert made == set(CATALOGUE)
 
 

@@ -36,10 +36,10 @@ def test_a_row_holds_verdict_numbers_and_the_state_of_each_log(layout: Layout) -
     assert history.append(layout, report(proposals=proposals(pending=11)))
     (row,) = rows(layout)
     content = (layout.observability / "memory-retrievals.jsonl").read_bytes()
-    assert list(row) == ["ts", "overall", "counts", "findings", "measures", "logs"]
+    assert list(row) == ["ts", "overall", "counts", "findings", "measures", "logs", "audit_bytes", "reset", "marks"]
     assert row["ts"] == "2026-08-10T12:00:00.000Z"
     assert row["overall"] == "warn"
-    assert row["counts"] == {"ok": 9, "warn": 1, "critical": 0, "not_enabled": 0, "skipped": 0}
+    assert row["counts"] == {"ok": 11, "warn": 1, "critical": 0, "not_enabled": 0, "skipped": 0}
     assert row["findings"] == ["proposals::proposal-backlog-high"]
     assert row["measures"]["proposals_pending"] == 11
     assert row["measures"]["reviewer_at"] == "2026-08-10T11:00:00.000Z"

@@ -16,29 +16,29 @@ TEXT: Final = """\
 WARN: index-evidence-missing: Nothing says whether this memory has an index o...
 memory default: {ROOT}/LIFEOS/MEMORY, judged by 2026-08-10T12:00:00.000Z
 
-warn index-evidence-missing (index)
+warn index-evidence-missing (index), new
   Nothing says whether this memory has an index or does without one on purpose: neither MEMORY/INDEX/index-manifest.json nor CORTEX_INDEX_POLICY.json.
   remedy: Write the marker, or adopt an index.
   way back: `cortex init --operator NAME --allow-write` writes CORTEX_INDEX_POLICY.json: schema lifeos-cortex-index-policy/v1, policy no-index-v1.
 
-warn proposal-evidence-missing (proposals)
+warn proposal-evidence-missing (proposals), new
   There is no proposal queue: no MEMORY/OBSERVABILITY/pending-proposals.jsonl.
   remedy: Restore the queue, or create an empty file where proposals are used; else declare the part not enabled.
   way back: Restore the file, or let `cortex init --operator NAME --allow-write` create it; or declare the part not enabled.
 
-warn retrieval-missing (retrieval)
+warn retrieval-missing (retrieval), new
   Nothing shows that the memory was ever asked: no MEMORY/OBSERVABILITY/memory-retrievals.jsonl.
   remedy: Let what retrieves from the memory record it in OBSERVABILITY/memory-retrievals.jsonl (`cortex search --record`, or CORTEX_RECORD_RETRIEVALS=1), or declare the part not enabled.
   way back: Only a new retrieval helps: ask the memory something, recorded (`cortex search QUERY --record`). Or declare the part not enabled.
 
-warn reviewer-evidence-missing (reviewer)
+warn reviewer-evidence-missing (reviewer), new
   Nothing shows that a reviewer ever ran: no MEMORY/OBSERVABILITY/reviewer-runs.jsonl.
   remedy: Start the reviewer, or declare it not enabled in CORTEX_HEALTH_POLICY.json.
   way back: Only a new reviewer run that succeeds helps: start the reviewer by hand and look at what it says. Or declare the part not enabled.
 
 skipped: hot_memory (no hot memory in USER)
 skipped: retention (no note has a level)
-ok: observability, corpus, setup, history
+ok: observability, corpus, ratchet, noise, setup, history
 """  # noqa: E501 - as it is printed
 MISSING: Final = {
     "index-evidence-missing": "MEMORY/INDEX/index-manifest.json",
@@ -85,7 +85,8 @@ def test_as_json_it_says_exactly_what_is_missing_and_what_is_not(memory: Places)
     assert all(MISSING[found["id"]] in found["message"] for found in report["findings"])
     assert statuses(report) == {
         "reviewer": "warn", "retrieval": "warn", "proposals": "warn", "observability": "ok", "index": "warn",
-        "hot_memory": "skipped", "retention": "skipped", "corpus": "ok", "setup": "ok", "history": "ok",
+        "hot_memory": "skipped", "retention": "skipped", "corpus": "ok", "ratchet": "ok", "noise": "ok", "setup": "ok",
+        "history": "ok",
     }  # fmt: skip
     assert report["evidence"]["observability"]["files"] == len(LOGS)
     assert report["evidence"]["corpus"] == {

@@ -17,7 +17,7 @@ LINE = re.compile(r"MEMORY (OK|WARNING|CRITICAL) - [^|\n]+\|(?:[a-z_]+=(?:U|-?[0
 
 def test_all_is_well() -> None:
     assert nagios.render(report()) == (
-        "MEMORY OK - 10 checks ok|reviewer_age=3600s;604800 retrieval_age=300s;86400 "
+        "MEMORY OK - 12 checks ok|reviewer_age=3600s;604800 retrieval_age=300s;86400 "
         "observability_oldest_age=3600s;2592000 index_age=3600s;604800 proposals_pending=1;10 "
         "observability_bytes=600B;268435456 observability_files=3\n"
     )
@@ -66,7 +66,7 @@ def test_what_was_not_measured_is_unknown() -> None:
 def test_what_nobody_looked_at_is_named_beside_any_verdict() -> None:
     unlooked = {"policy": Observed(NotEnabled("P", {"retrieval": "unused"})), "corpus": GONE}
     assert nagios.render(report(**unlooked)).startswith(
-        "MEMORY OK - 8 checks ok; not enabled: retrieval; skipped: corpus|"
+        "MEMORY OK - 10 checks ok; not enabled: retrieval; skipped: corpus|"
     )
     assert "the limit is 10.; not enabled: retrieval; skipped: corpus|" in nagios.render(
         report(**unlooked, proposals=proposals(pending=11))

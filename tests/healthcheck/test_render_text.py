@@ -14,11 +14,12 @@ BAD = Unreadable("a\x1b[31m\nb\u202e\udcff", "is a link")
 
 def test_all_is_well() -> None:
     assert text.render(report(corpus=Missing("no KNOWLEDGE"))) == (
-        "OK: 9 checks ok, 1 skipped\n"
+        "OK: 11 checks ok, 1 skipped\n"
         "memory default: /r/LIFEOS/MEMORY, judged by 2026-08-10T12:00:00.000Z\n"
         "\n"
         "skipped: corpus (no KNOWLEDGE)\n"
-        "ok: reviewer, retrieval, proposals, observability, index, hot_memory, retention, setup, history\n"
+        "ok: reviewer, retrieval, proposals, observability, index, hot_memory, retention, ratchet, noise, setup, "
+        "history\n"
     )
 
 
@@ -48,7 +49,7 @@ def test_findings_come_worst_first_with_remedy_and_since_when() -> None:
         "  way back: Only a new retrieval helps: ask the memory something, recorded (`cortex search QUERY --record`).\n"
         "\n"
         "not enabled: proposals (by hand)\n"
-        "ok: observability, index, hot_memory, retention, corpus, setup, history\n"
+        "ok: observability, index, hot_memory, retention, corpus, ratchet, noise, setup, history\n"
     )
 
 

@@ -62,7 +62,7 @@ def test_counts_are_over_checks() -> None:
             report(policy=policy, corpus=Missing("none"), proposals=proposals(pending=11), index=ProbeFailed("X"))
         )
     )
-    assert document["counts"] == {"ok": 6, "warn": 1, "critical": 1, "not_enabled": 1, "skipped": 1}
+    assert document["counts"] == {"ok": 8, "warn": 1, "critical": 1, "not_enabled": 1, "skipped": 1}
     assert document["skipped"] == [{"check": "corpus", "reason": "none"}]
     assert document["exit_code"] == 2
 

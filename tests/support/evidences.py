@@ -14,14 +14,17 @@ from healthcheck.evidence import (
     HistoryEvidence,
     HotFile,
     HotMemoryEvidence,
+    LogLoss,
     Malformed,
     Missing,
     NoIndex,
+    NoiseEvidence,
     NotEnabled,
     ObservabilityEvidence,
     Observed,
     ProbeFailed,
     ProposalEvidence,
+    RatchetEvidence,
     RetentionEvidence,
     RetrievalEvidence,
     RetrievalRow,
@@ -31,6 +34,7 @@ from healthcheck.evidence import (
     SetupEvidence,
     SetupFault,
     ShapeFault,
+    SilenceEvidence,
     Unreadable,
 )
 from healthcheck.judgement import Limits
@@ -124,6 +128,10 @@ shape_faults = st.lists(st.builds(ShapeFault, texts, texts, texts), max_size=3).
 corpora = st.builds(CorpusEvidence, st.just("KNOWLEDGE"), counts, counts, st.just(0)) | st.builds(
     CorpusEvidence, st.just("KNOWLEDGE"), counts, counts, st.integers(1, 9), shape_faults
 )
+ways = st.lists(st.sampled_from(["gone", "smaller", "head", "earlier", "ids"]), min_size=1, unique=True).map(tuple)
+losses = st.builds(LogLoss, texts, texts, ways, counts, counts | st.none(), counts)
+silences = st.builds(SilenceEvidence, texts, instants, st.booleans())
+noises = st.builds(NoiseEvidence, texts, st.lists(silences, max_size=3).map(tuple))
 SETUP_FAULTS = ("health-root-invalid", "health-clock-invalid", "cortex-threshold-invalid", "textfile-write-failed")
 faults = st.lists(st.builds(SetupFault, st.sampled_from(SETUP_FAULTS), texts, texts), max_size=3).map(tuple)
 parts = st.dictionaries(st.sampled_from(["reviewer", "retrieval", "proposals"]), texts, max_size=2)
@@ -141,6 +149,8 @@ evidences = st.builds(
     hot_memory=collected(st.builds(HotMemoryEvidence, hot_files)),
     retention=collected(retentions),
     corpus=collected(corpora),
+    ratchet=collected(st.builds(RatchetEvidence, st.lists(losses, max_size=2).map(tuple))),
+    noise=collected(noises),
     history=collected(st.builds(HistoryEvidence, texts, counts)),
 )
 

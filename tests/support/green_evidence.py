@@ -18,6 +18,7 @@ from healthcheck.evidence import (
     ObservabilityEvidence,
     Observed,
     ProposalEvidence,
+    RatchetEvidence,
     RetentionEvidence,
     RetrievalEvidence,
     RetrievalRow,
@@ -103,6 +104,8 @@ def evidence(**changes: Any) -> Evidence:
         "hot_memory": hot_memory(),
         "retention": retention(),
         "corpus": Observed(CorpusEvidence("KNOWLEDGE", 2, 50, 0)),
+        "ratchet": Observed(RatchetEvidence()),
+        "noise": Missing("no ledger"),
         "history": Observed(HistoryEvidence("O/memory-health.jsonl", 10)),
     }
     return Evidence(**(green | changes))
