@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from cortex.commands import COMMANDS, COMMON, OPTIONS, Command
 from cortex.errors import Exit
 
-_EXITS = {
+# What each exit code means.
+EXITS = {
     Exit.DONE: "done",
     Exit.INTERNAL: "a fault in the program",
     Exit.NOT_FOUND: "an id, anchor or expansion root is not there",
@@ -25,7 +26,7 @@ def help_for(arguments: Sequence[str]) -> str:
 def help_of_program() -> str:
     """Return the overview: commands, common options, exit codes."""
     commands = [(usage(command), command.summary) for command in COMMANDS.values()]
-    exits = [(str(int(status)), meaning) for status, meaning in _EXITS.items()]
+    exits = [(str(int(status)), meaning) for status, meaning in EXITS.items()]
     return "\n".join((
         "usage: cortex COMMAND [arguments] [options]",
         "",

@@ -1,7 +1,7 @@
 """Writes the documents that are made from the code, so that neither can say what the other does not.
 
-    make docs                          writes docs/findings.md, the marked parts of README.md and docs/cortex.md, and
-                                       the output of the examples there
+    make docs                          writes docs/findings.md, the marked parts of README.md and docs/cortex.md, the
+                                       output of the examples there, and manual pages and shell completions in share/
     python docs/generate.py --check    changes nothing; exits 1 naming the documents that are not current
 
 What is made within a document stands in its document between `<!-- made: NAME -->` and `<!-- /made -->`.
@@ -14,7 +14,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from completions import bash, fish, zsh
 from console import with_outputs
+from manual import manual
+from tools import cortex as cortex_tool
+from tools import memory_health
 
 from cortex.commands import COMMANDS, COMMON, OPTIONS, Command
 from cortex.help import option_usage, usage
@@ -152,7 +156,20 @@ def documents() -> dict[Path, str]:
         ROOT / "docs" / "findings.md": findings_page(),
         readme: with_made_parts(readme.read_text(encoding="utf-8")),
         cortex: with_outputs(with_made_parts(cortex.read_text(encoding="utf-8"))),
+        **shared_files(),
     }
+
+
+def shared_files() -> dict[Path, str]:
+    """What goes to share/ when the wheel is installed: manual pages and completions of both commands."""
+    share, files = ROOT / "share", {}
+    tools = memory_health(), cortex_tool()
+    for tool, other in zip(tools, reversed(tools), strict=True):
+        files[share / "man" / "man1" / f"{tool.name}.1"] = manual(tool, other.name)
+        files[share / "bash-completion" / "completions" / tool.name] = bash(tool)
+        files[share / "zsh" / "site-functions" / f"_{tool.name}"] = zsh(tool)
+        files[share / "fish" / "vendor_completions.d" / f"{tool.name}.fish"] = fish(tool)
+    return files
 
 
 def main(arguments: list[str]) -> int:
@@ -165,6 +182,7 @@ def main(arguments: list[str]) -> int:
     for path, text in outdated.items():
         print(path.relative_to(ROOT))
         if arguments != ["--check"]:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     return 1 if outdated and arguments == ["--check"] else 0
 

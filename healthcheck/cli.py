@@ -3,11 +3,17 @@
 1. Nothing but two modules that are part of the interpreter is imported before the guard stands, so that even a broken
    import is exit 2, not the interpreter's exit 1, which would read as a warning.
 2. The clock is read here alone, by what the others are handed.
+3. `hook` answers 0 whatever happens: an agent's host takes 2 for "do not stop".
 """
 
 import sys
 import time
 
+# Options whose value follows them; the parser may be what is broken.
+VALUED = frozenset({
+    "--root", "--memory-root", "--now", "--index-manifest",
+    "--report", "--textfile", "--name", "--format", "--block-on",
+})  # fmt: skip
 TYPE_CHECKING = False  # typing's own, without its import
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,9 +21,20 @@ if TYPE_CHECKING:
 
 def main(argv: "Sequence[str] | None" = None) -> int:
     """Run the command with these arguments, the process's own by default, and return what to exit with."""
-    code = _answer(list(sys.argv[1:] if argv is None else argv))
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    code = _answer(arguments)
     _drain_stderr()
-    return code
+    return 0 if command_of(arguments) == "hook" else code
+
+
+def command_of(arguments: "Sequence[str]") -> "str | None":
+    """Return the first argument that is neither an option nor the value of one."""
+    before = ""
+    for argument in arguments:
+        if before not in VALUED and not argument.startswith("-"):
+            return argument
+        before = "" if before in VALUED else argument
+    return None
 
 
 def _answer(arguments: list[str]) -> int:

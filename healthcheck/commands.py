@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from cortex.layout import Layout
 from healthcheck.checks import CATALOGUE
 from healthcheck.clock import Clock
 from healthcheck.emergency import Progress
@@ -42,6 +43,10 @@ def _answer(options: Options, environment: Mapping[str, str], clock: Clock) -> t
             spec = CATALOGUE[options.finding or ""]
             live = _live(spec.id, options, environment, clock) if options.details["live"] else ""
             return text.explain(spec) + live, ExitCode.OK
+        case "hook":
+            from healthcheck import hook
+
+            return hook.answer(options, environment, clock), ExitCode.OK
         case "schema":
             return SCHEMA_FILE.read_text("ascii"), ExitCode.OK
         case "replay":
@@ -56,10 +61,7 @@ def _answer(options: Options, environment: Mapping[str, str], clock: Clock) -> t
 
             return noise_commands.answer(request_of(options, environment), options, clock)
         case _:
-            report = _audit(options, environment, clock)
-            says_nothing = options.quiet and not report.notices.speaks
-            said = "" if says_nothing else _render(report, options.format)
-            return said, exit_code(report, options.block_on)
+            return _judge(options, environment, clock)
 
 
 def _live(finding: str, options: Options, environment: Mapping[str, str], clock: Clock) -> str:
@@ -119,11 +121,15 @@ def refuse(reason: str) -> tuple[str, ExitCode]:
     return "", ExitCode.USAGE
 
 
-def _audit(options: Options, environment: Mapping[str, str], clock: Clock) -> Report:
+def _judge(options: Options, environment: Mapping[str, str], clock: Clock) -> tuple[str, ExitCode]:
     from healthcheck.audit import audit
     from healthcheck.request import request_of
 
-    return audit(request_of(options, environment), clock)
+    request = request_of(options, environment)
+    report = audit(request, clock)
+    says_nothing = options.quiet and not report.notices.speaks
+    said = "" if says_nothing else _render(report, options.format, request.layout)
+    return said, exit_code(report, options.block_on)
 
 
 def exit_code(report: Report, block_on: str) -> ExitCode:
@@ -132,7 +138,7 @@ def exit_code(report: Report, block_on: str) -> ExitCode:
     return ExitCode.OK if code is ExitCode.WARN and block_on == "critical" else code
 
 
-def _render(report: Report, wanted: str) -> str:
+def _render(report: Report, wanted: str, layout: Layout | None = None) -> str:
     match wanted:
         case "json":
             from healthcheck.renderers import json_v1
@@ -142,6 +148,12 @@ def _render(report: Report, wanted: str) -> str:
             from healthcheck.renderers import nagios
 
             return nagios.render(report)
+        case "html":
+            from healthcheck.collectors.course import read_course
+            from healthcheck.course import Course
+            from healthcheck.renderers import html
+
+            return html.render(report, Course() if layout is None else read_course(layout))
         case _:
             from healthcheck.renderers import text
 

@@ -22,7 +22,7 @@ from policies import __version__
 from policies.timestamps import format_instant
 
 _FINDING: Final = "health-internal-error"
-_COMMANDS: Final = frozenset({"drill", "explain", "history", "noise", "replay", "schema"})
+_COMMANDS: Final = frozenset({"drill", "explain", "history", "hook", "noise", "replay", "schema"})
 _UNDONE: Final = "the run ended before it was judged"
 
 
@@ -122,8 +122,18 @@ def _document(arguments: list[str], reason: str, clock: Clock) -> str:
             return json.dumps(_report(_name(arguments), reason, format_instant(clock.wall_ms())), indent=2) + "\n"
         case "nagios":
             return f"MEMORY CRITICAL - {_FINDING}: {_message(reason)}\n"
+        case "html":
+            return _page(_message(reason))
         case _:
             return f"CRITICAL: {_FINDING}: {_message(reason)}\n"
+
+
+def _page(message: str) -> str:
+    text = message.replace("&", "&amp;").replace("<", "&lt;").encode("ascii", "xmlcharrefreplace").decode("ascii")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>CRITICAL - memory</title>\n</head>\n'
+        f"<body>\n<main>\n<h1>critical: {_FINDING}</h1>\n<p>{text}</p>\n</main>\n</body>\n</html>\n"
+    )
 
 
 def _report(name: str, reason: str, now: str) -> dict[str, Any]:

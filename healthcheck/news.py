@@ -17,15 +17,14 @@ from msgspec.structs import replace
 from healthcheck.checks import Severity
 from healthcheck.judgement import Facts, Finding
 from policies.noise import (
-    CONVERGE_AT,
     FORGET_AFTER_MS,
     REMIND_AFTER_MS,
-    WINDOW_MS,
     Alert,
     NoiseEntry,
     noise_key,
     reduce_noise,
 )
+from policies.rhythm import Rhythm
 
 Kind = Literal["new", "worse", "unchanged"]
 
@@ -135,8 +134,17 @@ def _measure(facts: Facts) -> float | None:
     return next((abs(number) for number in numbers if number is not None), None)
 
 
+DEFAULTS: Final = Rhythm()
+
+
 def take(
-    ledger: Ledger, findings: Iterable[Finding], now: int, *, notify: bool, scope: Scope = lambda _: True
+    ledger: Ledger,
+    findings: Iterable[Finding],
+    now: int,
+    *,
+    notify: bool,
+    scope: Scope = lambda _: True,
+    rhythm: Rhythm = DEFAULTS,
 ) -> Taken:
     """Take a run's findings into a ledger.
 
@@ -146,10 +154,13 @@ def take(
         now: Milliseconds since 1970.
         notify: Whether this run's news is told to somebody.
         scope: Which keys the run can say anything of; the others stay as they are.
+        rhythm: The memory's parameters, of which those of noise count here.
     """
     present = {key_of(found): found for found in findings if scope(key_of(found))}
     alerts = [Alert(found.check, found.id) for found in present.values()]
-    counted = reduce_noise(_kernel(ledger.findings), alerts, now, WINDOW_MS, CONVERGE_AT).ledger
+    counted = reduce_noise(
+        _kernel(ledger.findings), alerts, now, rhythm.noise_window_ms, rhythm.noise_converge_at
+    ).ledger
     known = {key: _entry(ledger.findings.get(key), counted[key], found) for key, found in present.items()}
     reminding = notify and _is_reminder_due(ledger, known, now)
     standings = {key: _standing(entry, now, notify=notify, reminding=reminding) for key, entry in known.items()}
@@ -238,7 +249,7 @@ class Ingested(NamedTuple):
     news: tuple[tuple[Literal["new", "known", "recovered"], str], ...]
 
 
-def ingest(ledger: Ledger, heard: Iterable[Heard], now: int) -> Ingested:
+def ingest(ledger: Ledger, heard: Iterable[Heard], now: int, rhythm: Rhythm = DEFAULTS) -> Ingested:
     """Take alerts of other sources, in their order, into a ledger by the kernel's own key."""
     entries = open_alerts(ledger.alerts, now)
     news: list[tuple[Literal["new", "known", "recovered"], str]] = []
@@ -252,7 +263,8 @@ def ingest(ledger: Ledger, heard: Iterable[Heard], now: int) -> Ingested:
         alert = Alert(line.organ, line.note)
         key = noise_key(alert)
         before = entries.get(key)
-        reduction = reduce_noise(_kernel({key: before} if before else {}), [alert], now, WINDOW_MS, CONVERGE_AT)
+        known = _kernel({key: before} if before else {})
+        reduction = reduce_noise(known, [alert], now, rhythm.noise_window_ms, rhythm.noise_converge_at)
         count, first, last, converged, sample = reduction.ledger[key]
         entries[key] = Entry(count, first, last, converged, sample, silence=before.silence if before else None)
         news.extend([("new", key)] if before is None else [("known", key) for key in reduction.converged])

@@ -123,7 +123,7 @@ def _ingest(request: Request, now: int) -> str:
     heard = tuple(_heard(sys.stdin.buffer.read(INGESTED_BYTES_MOST + 1)))
 
     def step(ledger: Ledger) -> tuple[Ledger, tuple[tuple[str, str], ...]]:
-        taken = ingest(ledger, heard, now)
+        taken = ingest(ledger, heard, now, notices.rhythm_of(request.layout))
         return taken.ledger, tuple((_WORDS[what], key) for what, key in taken.news)
 
     return "".join(one_line(f"{what}: {key}") + "\n" for what, key in notices.change(request.layout, step))

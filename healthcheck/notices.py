@@ -22,8 +22,9 @@ from cortex.store.locks import Lock
 from cortex.store.store import Place, Store, open_store
 from cortex.strict_json import StrictJSONError, loads
 from healthcheck.judgement import Finding
-from healthcheck.news import Ledger, Notices, Scope, take
+from healthcheck.news import DEFAULTS, Ledger, Notices, Scope, take
 from policies.limits import LEDGER_MAX_BYTES, LOCK_POLL_MS
+from policies.rhythm import Rhythm, effective_rhythm
 from policies.timestamps import format_instant
 
 SCHEMA: Final = "memory-health-noise/v1"
@@ -104,14 +105,26 @@ def tell(
     Raises:
         LedgerError: It cannot be trusted or not be written.
     """
+    rhythm = rhythm_of(layout)
 
     def step(ledger: Ledger) -> tuple[Ledger, Notices]:
-        taken = take(ledger, findings, now, notify=notify, scope=scope)
+        taken = take(ledger, findings, now, notify=notify, scope=scope, rhythm=rhythm)
         return taken.ledger, taken.notices
 
     if write and _is_a_memory(layout):
         return change(layout, step)
     return step(peek(layout) or Ledger())[1]
+
+
+def rhythm_of(layout: Layout) -> Rhythm:
+    """Return the parameters that the memory sets (`cortex sleep config`), the defaults where they cannot be read."""
+    from cortex.sleep.config import settings_of
+
+    try:
+        with open_store(str(layout.memory_root)) as store:
+            return effective_rhythm(settings_of(store))[0]
+    except (CortexError, OSError):
+        return DEFAULTS
 
 
 def peek(layout: Layout) -> Ledger | None:

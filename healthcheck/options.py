@@ -36,7 +36,7 @@ OPTIONS: Final = (
     Option("--report", "CORTEX_HEALTH_REPORT_PATH", "FILE", "also write the report as JSON (mode 0600)"),
     Option("--textfile", "CORTEX_HEALTH_TEXTFILE", "FILE.prom", "also write metrics for node_exporter"),
     Option("--name", "CORTEX_HEALTH_NAME", "NAME", "the `memory` label of every metric (default: default)"),
-    Option("--format", None, None, "what stdout carries (default: text)", ("text", "json", "nagios")),
+    Option("--format", None, None, "what stdout carries (default: text)", ("text", "json", "nagios", "html")),
     Option("--block-on", None, None, "which verdicts exit non-zero (default: warn)", ("warn", "critical"), "warn"),
 )
 NO_WRITE_VARIABLE: Final = "CORTEX_HEALTH_NO_WRITE"
@@ -72,6 +72,7 @@ class Options(NamedTuple):
     no_write: bool
     quiet: bool
     details: Mapping[str, Any]
+    plain: bool = False
 
 
 def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
@@ -98,6 +99,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         format="json" if given.json else _text(settings["format"], "text"),
         block_on=_text(settings["block_on"], "warn"),
         no_write=given.no_write or environment.get(NO_WRITE_VARIABLE, "").lower() not in _MEANS_NO,
+        plain=getattr(given, "plain", False),
         quiet=given.quiet,
         details={name: getattr(given, name, None) for name in _DETAILS},
     )
@@ -130,7 +132,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="memory-health",
-        usage="memory-health [options] [drill | explain FINDING | history | noise ACTION | replay FILE | schema]",
+        usage="memory-health [options] [drill | explain FINDING | history | hook | noise ... | replay FILE | schema]",
         description="Judge whether a file-backed memory is alive. Missing evidence is never green.",
         epilog="Exit codes: 0 ok, 1 warn, 2 critical, crash or usage error, 130 interrupted.",
         allow_abbrev=False,
@@ -153,6 +155,10 @@ def build_parser() -> argparse.ArgumentParser:
     replay.add_argument("file", metavar="FILE", help="as --report wrote it")
     commands.add_parser("drill", help="damage a copy of the evidence, and see it go red", allow_abbrev=False)
     _add_noise(commands)
+    hook = commands.add_parser(
+        "hook", help="one line at an agent's stop event, where something changed", allow_abbrev=False
+    )
+    hook.add_argument("--plain", action="store_true", help="print the line itself, not a JSON object")
     commands.add_parser("schema", help="the JSON Schema of the report", allow_abbrev=False)
     return parser
 

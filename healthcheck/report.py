@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from healthcheck.checks import CheckStatus, Severity
+from healthcheck.course import PastRun
 from healthcheck.evaluate import Assessment
 from healthcheck.evidence import AdoptedIndex, Evidence, NoIndex, Observed, RetrievalEvidence, ReviewerEvidence
 from healthcheck.news import NOTHING, Notices
@@ -34,6 +35,12 @@ class Report(NamedTuple):
         """Return how many checks have each status, every status named."""
         statuses = [result.status for result in self.assessment.checks]
         return {status: statuses.count(status) for status in STATUSES}
+
+
+def as_past_run(report: Report) -> PastRun:
+    """Return a run as the history will remember it."""
+    findings = tuple(f"{found.check}::{found.id}" for found in report.assessment.findings)
+    return PastRun(report.now, report.overall, findings)
 
 
 STATUSES: Final[tuple[CheckStatus, ...]] = ("ok", "warn", "critical", "not-enabled", "skipped")

@@ -15,11 +15,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from policies.units import DAY_MS, MINUTE_MS
+from policies.units import DAY_MS
 
-# An alert again within the window is suppressed; from so many on, an entry converges.
-WINDOW_MS: Final = MINUTE_MS
-CONVERGE_AT: Final = 5
 # What is unchanged is told again so much later; an alert of another source that is not heard for so long is closed; a
 # silence lasts so long, unless said.
 REMIND_AFTER_MS: Final = 7 * DAY_MS

@@ -16,6 +16,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from support.health_tree import NOW_TEXT, observability, write_h0
 from support.nobody import as_nobody, give_to_nobody, open_folder, skip_where_modes_do_not_bind
+from support.pages import Page
 from support.reports import checked_report
 
 from healthcheck.cli import main
@@ -65,7 +66,7 @@ def one_line(stderr: bytes) -> str:
     return line
 
 
-@pytest.mark.parametrize("form", ["json", "text", "nagios"])
+@pytest.mark.parametrize("form", ["json", "text", "nagios", "html"])
 @pytest.mark.parametrize("way", [">&-", ">/dev/full"])
 def test_a_stdout_that_takes_nothing_is_exit_2(memory: Path, way: str, form: str) -> None:
     line = f'exec "$0" "$@" {way}'
@@ -164,6 +165,13 @@ def test_a_crash_has_one_line_in_the_other_formats(memory: Path, tmp_path: Path,
     assert ended.returncode == 2
     assert ended.stdout.startswith(begin + b"health-internal-error: ")
     assert ended.stdout.count(b"\n") == 1
+
+
+def test_a_crash_is_a_whole_page_in_html(memory: Path, tmp_path: Path) -> None:
+    ended = start(*judge(memory, "--format=html"), variables=poisoned(tmp_path, msgspec="1 / 0"))
+    assert ended.returncode == 2
+    page = Page(ended.stdout.decode("ascii"))
+    assert "critical: health-internal-error\nThe run ended early (ZeroDivisionError at msgspec.py:1)" in page.text
 
 
 def test_a_crash_of_another_command_prints_no_report_and_touches_no_metrics(tmp_path: Path) -> None:

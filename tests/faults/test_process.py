@@ -10,7 +10,7 @@ from support.memories import Log, Places, Recipe, write
 from support.reports import checked_report
 from support.running import run_process, run_sabotaged
 
-FORMATS: Final = ("text", "json", "nagios")
+FORMATS: Final = ("text", "json", "nagios", "html")
 LOCALES: Final = (
     {"LC_ALL": "C", "LANG": "C"},
     {"LC_ALL": "C.UTF-8"},
@@ -35,10 +35,11 @@ def options(places: Places, *more: str) -> tuple[str | Path, ...]:
 
 
 @pytest.mark.parametrize("locale", [one for one in LOCALES if "PYTHONUTF8" not in one], ids=json.dumps)
-def test_the_json_report_is_the_same_in_every_locale(memory: Places, locale: dict[str, str]) -> None:
-    expected = run_process(*options(memory, "--json"))
+@pytest.mark.parametrize("wanted", ["json", "html"])
+def test_a_report_in_ascii_is_the_same_in_every_locale(memory: Places, locale: dict[str, str], wanted: str) -> None:
+    expected = run_process(*options(memory, "--format", wanted))
     assert expected.exit_code == 1
-    assert run_process(*options(memory, "--json"), environment=locale) == expected
+    assert run_process(*options(memory, "--format", wanted), environment=locale) == expected
 
 
 @pytest.mark.parametrize("locale", LOCALES, ids=json.dumps)

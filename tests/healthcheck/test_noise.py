@@ -311,3 +311,22 @@ def test_the_reviewer_failing_is_told_though_it_was_silenced_by_convergence_neve
     told = health(root, NOW + DAY // 2, "--quiet")
     assert told.exit_code == 2
     assert "critical reviewer-latest-failed (reviewer), new" in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("config", "converged"),
+    [
+        (b'{"noise_converge_at": 2}', True),
+        (b'{"noise_converge_at": 2, "noise_window_ms": 7200000}', False),
+        (b"{", False),
+    ],
+)
+def test_how_often_a_warning_is_told_is_the_memorys_own_parameter(
+    root: Path, config: bytes, *, converged: bool
+) -> None:
+    """Twice, an hour apart; a file that cannot be read leaves the defaults."""
+    ledger_of(root).parent.mkdir()
+    (ledger_of(root).parent / "config.json").write_bytes(config)
+    for now in (LATER, LATER + 60 * MINUTE):
+        health(root, now)
+    assert json.loads(ledger_of(root).read_bytes())["findings"][STALE]["converged"] is converged

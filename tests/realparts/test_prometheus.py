@@ -1,15 +1,8 @@
 """The textfile before the programs that it is made for: promtool, and a node_exporter on the loopback."""
 
-import os
 import shutil
-import socket
 import stat
 import subprocess
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +10,9 @@ import pytest
 from support.health_tree import DAY, NOW
 from support.memories import Log, Places, Recipe, RunFolder, write
 from support.metrics import Series, series_in
+from support.programs import program
 from support.running import run, run_process
+from support.servers import exporter, fetch
 
 pytestmark = pytest.mark.realpart
 
@@ -29,17 +24,6 @@ RECIPES: Final = {
     "empty": Recipe(reviewer=None, retrieval=None, proposals=None, index="none"),
     'odd "name"\\': Recipe(logs=(Log('a"b\\\n.log', 9, 31 * DAY),), index="manifest", notes=2),
 }
-
-
-def program(*names: str) -> str:
-    """Return the path of the first of these programs; skip where there is none, or fail where it is required."""
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is not None:
-        return found
-    reason = f"{names[0]} is not installed"
-    if os.environ.get("REQUIRE_REAL_PARTS") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def published(recipe: Recipe, name: str, folder: Path) -> Path:
@@ -66,45 +50,6 @@ def test_promtool_finds_nothing_to_say_about_the_file(name: str, tmp_path: Path)
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def scrape(address: str, process: subprocess.Popen[bytes]) -> str:
-    """Return what the exporter serves, as soon as it does."""
-    deadline = time.monotonic() + 20  # noqa: TID251 - a bound for a program that is not ours
-    while True:
-        try:
-            with urllib.request.urlopen(address, timeout=5) as answer:
-                return str(answer.read().decode("utf-8"))
-        except urllib.error.URLError:
-            assert process.poll() is None, "the exporter ended"
-            assert time.monotonic() < deadline, "the exporter does not answer"  # noqa: TID251
-            time.sleep(0.05)
-
-
-@contextmanager
-def exporter(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run a node_exporter that reads textfiles alone; give its address."""
-    command = program("prometheus-node-exporter", "node_exporter")
-    address = f"127.0.0.1:{free_port()}"
-    process = subprocess.Popen(
-        [
-            command, "--collector.disable-defaults", "--collector.textfile", f"--collector.textfile.directory={folder}",
-            f"--web.listen-address={address}",
-        ],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        yield f"http://{address}/metrics", process
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-
-
 def ours(series: Series) -> Series:
     return {key: value for key, value in series.items() if key[0].startswith("memory_health_")}
 
@@ -117,7 +62,7 @@ def test_node_exporter_serves_every_series_of_two_memories_side_by_side(tmp_path
         assert not written.keys() & one.keys()
         written |= one
     with exporter(tmp_path / "metrics") as (address, process):
-        served = series_in(scrape(address, process))
+        served = series_in(fetch(f"http://{address}/metrics", process))
     assert ours(served) == written
     assert served[("node_textfile_scrape_error", ())] == 0
     assert {dict(labels)["memory"] for _, labels in ours(served)} == {"green", 'odd "name"\\'}
@@ -131,5 +76,5 @@ def test_node_exporter_serves_critical_after_the_memory_broke(tmp_path: Path) ->
     arguments = ("--root", root, "--now", str(NOW), "--no-write", "--name", "green", "--textfile", textfile)
     assert run(*arguments).exit_code == 2
     with exporter(tmp_path / "metrics") as (address, process):
-        served = series_in(scrape(address, process))
+        served = series_in(fetch(f"http://{address}/metrics", process))
     assert served[("memory_health_status", (("memory", "green"),))] == 2
