@@ -61,11 +61,11 @@ def _is_kept(name: str) -> bool:
     return name != "PYTHONDONTWRITEBYTECODE" and not name.startswith("CORTEX_")
 
 
-def in_turn(commands: Sequence[list[str]], runs: int = RUNS) -> list[Measured]:
-    """Measure several commands in turn; return one result for each, in order."""
+def in_turn(commands: Sequence[list[str]], runs: int = RUNS, allowed: Collection[int] = (0,)) -> list[Measured]:
+    """Measure several commands in turn; return one result for each, in order. `allowed` is as for `run`."""
     for command in commands:
-        run(command)
-    rounds = [[run(command) for command in commands] for _ in range(runs)]
+        run(command, allowed)
+    rounds = [[run(command, allowed) for command in commands] for _ in range(runs)]
     return [summarise(results) for results in zip(*rounds, strict=True)]
 
 
