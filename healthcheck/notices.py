@@ -105,7 +105,7 @@ def tell(
     Raises:
         LedgerError: It cannot be trusted or not be written.
     """
-    rhythm = rhythm_of(layout)
+    rhythm = rhythm_of(layout) if findings else DEFAULTS  # of nothing, nothing is counted
 
     def step(ledger: Ledger) -> tuple[Ledger, Notices]:
         taken = take(ledger, findings, now, notify=notify, scope=scope, rhythm=rhythm)
