@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from cortex.layout import Layout
+from cortex.places import Layout
 from healthcheck.checks import CATALOGUE
 from healthcheck.clock import Clock
 from healthcheck.emergency import Progress

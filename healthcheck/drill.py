@@ -29,9 +29,8 @@ from cortex.layout import (
     REVIEWER_LOG,
     REVIEWER_RUNS,
     USER,
-    Layout,
-    layout_of,
 )
+from cortex.places import Layout, layout_of
 from healthcheck.audit import audit
 from healthcheck.checks import CheckStatus
 from healthcheck.clock import Clock

@@ -21,8 +21,9 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from cortex.layout import HEALTH_HISTORY, MEMORY_WRITES, PROPOSAL_QUEUE, RETRIEVAL_LOG, REVIEWER_LOG, Layout
+from cortex.layout import HEALTH_HISTORY, MEMORY_WRITES, PROPOSAL_QUEUE, RETRIEVAL_LOG, REVIEWER_LOG
 from cortex.nofollow import NotRegularError, describe_mode, open_folder, open_regular
+from cortex.places import Layout
 from healthcheck.evidence import Observed, RatchetEvidence
 from healthcheck.report import Report, measures
 from policies.limits import HISTORY_HEAD_BYTES

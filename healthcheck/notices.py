@@ -15,8 +15,9 @@ from typing import Final, TypeVar
 import msgspec
 
 from cortex.errors import CortexError
-from cortex.layout import NOISE_LEDGER, OBSERVABILITY, Layout
+from cortex.layout import NOISE_LEDGER, OBSERVABILITY
 from cortex.nofollow import NotRegularError, open_regular
+from cortex.places import Layout
 from cortex.store.files import State, discard, discard_all, put, read_all, read_state, stage
 from cortex.store.locks import Lock
 from cortex.store.store import Place, Store, open_store

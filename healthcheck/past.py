@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from cortex.layout import HEALTH_HISTORY, Layout
+from cortex.layout import HEALTH_HISTORY
+from cortex.places import Layout
 from healthcheck.collectors.folder import describe, open_log, shown
 from healthcheck.evidence import Missing, Unreadable
 from healthcheck.renderers.printable import one_line

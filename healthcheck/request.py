@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from cortex.layout import DEFAULT_HEALTH_ROOT, MEMORY_BELOW_ROOT, Layout, layout_of
+from cortex.layout import DEFAULT_HEALTH_ROOT, MEMORY_BELOW_ROOT
+from cortex.places import Layout, layout_of
 from healthcheck.evidence import SetupFault
 from healthcheck.options import Options, Setting
 from healthcheck.renderers.printable import valid

@@ -17,8 +17,9 @@ from typing import Final, NamedTuple, Self
 from cortex.corpus.faults import CorpusError
 from cortex.corpus.root import PinnedRoot, pin
 from cortex.errors import CortexError
-from cortex.layout import HEALTH_POLICY, INDEX_POLICY, KNOWLEDGE, LOCKS, NOT_CORPUS, USER, layout_of
+from cortex.layout import HEALTH_POLICY, INDEX_POLICY, KNOWLEDGE, LOCKS, NOT_CORPUS, USER
 from cortex.nofollow import NotRegularError, describe_mode, open_folder
+from cortex.places import layout_of
 from cortex.store.files import refused
 from cortex.store.locks import POLLS, Locks
 from policies.tiers import Tier, tier_of

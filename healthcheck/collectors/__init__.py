@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from cortex.layout import Layout
+from cortex.places import Layout
 from healthcheck.collectors.corpus import collect_corpus
 from healthcheck.collectors.history import collect_history
 from healthcheck.collectors.hot_memory import collect_hot_memory

@@ -3,7 +3,8 @@
 import os
 from typing import Final
 
-from cortex.layout import KNOWLEDGE, Layout
+from cortex.layout import KNOWLEDGE
+from cortex.places import Layout
 from healthcheck.collectors.folder import open_memory_folder, printable, shown
 from healthcheck.evidence import Collected, CorpusEvidence, Missing, Observed, ShapeFault, Unreadable
 

@@ -9,7 +9,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from cortex.layout import HEALTH_HISTORY, Layout
+from cortex.layout import HEALTH_HISTORY
+from cortex.places import Layout
 from healthcheck.checks import Severity
 from healthcheck.collectors.folder import describe, open_log, shown
 from healthcheck.course import PAST_RUNS, Course, PastRun

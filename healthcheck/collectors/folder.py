@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from cortex.layout import OBSERVABILITY, Layout
+from cortex.layout import OBSERVABILITY
 from cortex.nofollow import NotRegularError, open_folder, open_regular
+from cortex.places import Layout
 from cortex.strict_json import StrictJSONError, loads
 from healthcheck.collectors.rows import Log, RowHandler, ShrunkError, read_log
 from healthcheck.evidence import Missing, Unreadable

@@ -3,7 +3,8 @@
 import os
 from typing import Final
 
-from cortex.layout import HEALTH_HISTORY, Layout
+from cortex.layout import HEALTH_HISTORY
+from cortex.places import Layout
 from cortex.strict_json import StrictJSONError, loads
 from healthcheck.collectors.folder import describe, open_log, shown
 from healthcheck.evidence import Collected, HistoryEvidence, Observed, Unreadable

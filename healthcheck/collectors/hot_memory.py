@@ -2,8 +2,9 @@
 
 import os
 
-from cortex.layout import USER, Layout
+from cortex.layout import USER
 from cortex.nofollow import open_regular
+from cortex.places import Layout
 from healthcheck.collectors.folder import describe, open_below, shown
 from healthcheck.evidence import Collected, HotFile, HotMemoryEvidence, Missing, Observed, Unreadable
 from policies.limits import CORPUS_MAX_FILE_BYTES

@@ -8,7 +8,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from cortex.layout import INDEX_POLICY, Layout
+from cortex.layout import INDEX_POLICY
+from cortex.places import Layout
 from cortex.nofollow import open_regular
 from healthcheck.collectors.folder import NO_PATH, describe, open_below, printable, read_document, shown
 from healthcheck.evidence import AdoptedIndex, Collected, Missing, NoIndex, Observed, Unreadable

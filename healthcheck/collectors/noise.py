@@ -2,7 +2,8 @@
 
 import os
 
-from cortex.layout import NOISE_LEDGER, Layout
+from cortex.layout import NOISE_LEDGER
+from cortex.places import Layout
 from healthcheck.collectors.folder import open_memory_folder, printable, shown
 from healthcheck.evidence import Collected, Missing, NoiseEvidence, Observed, SilenceEvidence, Unreadable
 

@@ -7,8 +7,9 @@ The auditor's own history is left out: it is no evidence for itself. What cannot
 import os
 from typing import Final
 
-from cortex.layout import HEALTH_HISTORY, OBSERVABILITY, Layout
+from cortex.layout import HEALTH_HISTORY, OBSERVABILITY
 from cortex.nofollow import open_folder
+from cortex.places import Layout
 from healthcheck.collectors.folder import describe, open_memory_folder, printable, shown
 from healthcheck.evidence import Collected, ObservabilityEvidence, Observed
 

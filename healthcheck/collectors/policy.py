@@ -1,6 +1,7 @@
 """Which parts of this memory are declared unused? The health policy beside it."""
 
-from cortex.layout import HEALTH_POLICY, Layout
+from cortex.layout import HEALTH_POLICY
+from cortex.places import Layout
 from healthcheck.collectors.folder import Document, read_document, shown
 from healthcheck.evidence import Collected, NotEnabled, Observed, Unreadable
 from policies.shapes import HealthPolicy, as_shape

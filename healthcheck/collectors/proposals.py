@@ -1,6 +1,7 @@
 """Are proposals being decided? Every row of the proposal queue, since any of them may be pending."""
 
-from cortex.layout import PROPOSAL_QUEUE, Layout
+from cortex.layout import PROPOSAL_QUEUE
+from cortex.places import Layout
 from healthcheck.collectors.folder import read_evidence_log, shown
 from healthcheck.collectors.rows import Log
 from healthcheck.evidence import Collected, Malformed, Observed, ProposalEvidence

@@ -7,7 +7,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from cortex.layout import HEALTH_HISTORY, MEMORY_WRITES, PROPOSAL_QUEUE, RETRIEVAL_LOG, REVIEWER_LOG, Layout
+from cortex.layout import HEALTH_HISTORY, MEMORY_WRITES, PROPOSAL_QUEUE, RETRIEVAL_LOG, REVIEWER_LOG
+from cortex.places import Layout
 from healthcheck.collectors.folder import open_log, shown
 from healthcheck.evidence import (
     Collected,

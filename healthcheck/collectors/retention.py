@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from cortex.layout import Layout
+from cortex.places import Layout
 from healthcheck.collectors.folder import printable, shown
 from healthcheck.evidence import Collected, Missing, Observed, RetentionEvidence, Unreadable
 

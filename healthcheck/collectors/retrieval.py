@@ -1,6 +1,7 @@
 """Is the memory still being asked? The last row of the retrieval log."""
 
-from cortex.layout import RETRIEVAL_LOG, Layout
+from cortex.layout import RETRIEVAL_LOG
+from cortex.places import Layout
 from healthcheck.collectors.folder import read_evidence_log, shown
 from healthcheck.collectors.rows import Log, Row
 from healthcheck.evidence import Collected, Observed, RetrievalEvidence, RetrievalRow

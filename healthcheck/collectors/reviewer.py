@@ -8,8 +8,9 @@ import os
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from cortex.layout import OBSERVABILITY, REVIEWER_LOG, REVIEWER_RUNS, Layout
+from cortex.layout import OBSERVABILITY, REVIEWER_LOG, REVIEWER_RUNS
 from cortex.nofollow import NotRegularError
+from cortex.places import Layout
 from healthcheck.collectors.folder import describe, open_memory_folder, read_evidence_log, shown
 from healthcheck.collectors.rows import Log, Row
 from healthcheck.evidence import (

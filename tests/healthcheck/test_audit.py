@@ -7,7 +7,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from support.health_tree import HOUR, NOW, observability, retrieval_row, write_h0, write_rows
 
-from cortex.layout import layout_of
+from cortex.places import layout_of
 from healthcheck.audit import audit
 from healthcheck.clock import Clock
 from healthcheck.request import Request

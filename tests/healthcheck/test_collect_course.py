@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.health_tree import NOW, write_h0
 
-from cortex.layout import Layout, layout_of
+from cortex.places import Layout, layout_of
 from healthcheck.checks import Severity
 from healthcheck.collectors import course
 from healthcheck.collectors.course import read_course

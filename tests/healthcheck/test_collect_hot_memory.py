@@ -7,7 +7,7 @@ import pytest
 from support.memories import Places, Recipe, write
 from support.stores import OPERATOR, RULE, Memory
 
-from cortex.layout import layout_of
+from cortex.places import layout_of
 from healthcheck.collectors.hot_memory import collect_hot_memory
 from healthcheck.evidence import HotFile, HotMemoryEvidence, Missing, Observed, Unreadable
 from policies.limits import CORPUS_MAX_FILE_BYTES

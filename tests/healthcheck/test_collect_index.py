@@ -11,7 +11,7 @@ from support import damage
 from support.memories import HOUR, NOW, Places, Recipe, manifest_of, write
 from support.nobody import as_nobody, give_to_nobody, open_folder, skip_where_modes_do_not_bind
 
-from cortex.layout import layout_of
+from cortex.places import layout_of
 from healthcheck.collectors.index import collect_index
 from healthcheck.evidence import AdoptedIndex, Missing, NoIndex, Observed, Unreadable
 

@@ -11,7 +11,7 @@ from support.health_tree import HOUR, MINUTE, NOW
 from support.memories import Places, Recipe, RunFolder, proposed, retrieved, reviewed, skipped, write, write_rows
 from support.nobody import as_nobody, give_to_nobody, open_folder, skip_where_modes_do_not_bind
 
-from cortex.layout import Layout, layout_of
+from cortex.places import Layout, layout_of
 from healthcheck.collectors.history import TAIL_BYTES, collect_history
 from healthcheck.collectors.proposals import collect_proposals
 from healthcheck.collectors.retrieval import collect_retrieval

@@ -13,7 +13,7 @@ from support.health_tree import DAY, MINUTE, NOW
 from support.memories import Log, Places, Recipe, set_age, write
 from support.nobody import as_nobody, give_to_nobody, open_folder, skip_where_modes_do_not_bind
 
-from cortex.layout import layout_of
+from cortex.places import layout_of
 from healthcheck.collectors.observability import DEEPEST, collect_observability
 from healthcheck.evidence import Missing, ObservabilityEvidence, Observed, Unreadable
 

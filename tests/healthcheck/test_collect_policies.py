@@ -10,7 +10,7 @@ import pytest
 from support import damage
 from support.memories import Places, Recipe, write
 
-from cortex.layout import Layout, layout_of
+from cortex.places import Layout, layout_of
 from healthcheck.collectors import collect, guarded
 from healthcheck.collectors.corpus import FAULTS_LISTED, collect_corpus
 from healthcheck.collectors.policy import collect_policy

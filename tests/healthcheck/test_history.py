@@ -12,7 +12,7 @@ import pytest
 from support.green_evidence import proposals, report
 from support.health_tree import NOW, observability, set_time, write_h0
 
-from cortex.layout import Layout, layout_of
+from cortex.places import Layout, layout_of
 from healthcheck import history
 
 OLD_ROW = b'{"ts":"2026-08-09T12:00:00.000Z"}\n'
