@@ -9,10 +9,10 @@ WHITE_SPACE: Final = (
 )
 BYTE_ORDER_MARK: Final = "\ufeff"
 
-# C0 without tab, LF and CR; DEL and C1.
-_CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_C1_IN_UTF8 = re.compile(b"\xc2[\x80-\x9f]")
+# C0 without tab, LF and CR; DEL and C1. Compiled when they are first needed: most memories need none of them.
+_CONTROL: Final = r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+_SURROGATE: Final = r"[\ud800-\udfff]"
+_C1_IN_UTF8: Final = b"\xc2[\x80-\x9f]"
 _NO_CONTROL: Final = bytes({*range(256)} - {*range(0x20), 0x7F} | {*b"\t\n\r"})
 
 
@@ -23,7 +23,7 @@ def is_blank(text: str) -> bool:
 
 def find_control(text: str) -> int | None:
     """Return where the first forbidden control character of `text` stands, or None."""
-    match = _CONTROL.search(text)
+    match = re.search(_CONTROL, text)
     return match.start() if match else None
 
 
@@ -31,9 +31,9 @@ def holds_control(data: bytes) -> bool:
     """Tell whether UTF-8 text holds a forbidden control character; faster than decoding and looking."""
     if data.translate(None, _NO_CONTROL):
         return True
-    return not data.isascii() and _C1_IN_UTF8.search(data) is not None
+    return not data.isascii() and re.search(_C1_IN_UTF8, data) is not None
 
 
 def holds_surrogate(text: str) -> bool:
     """Tell whether decoded JSON holds half of a surrogate pair, which is no character."""
-    return not text.isascii() and _SURROGATE.search(text) is not None
+    return not text.isascii() and re.search(_SURROGATE, text) is not None

@@ -18,7 +18,7 @@ _TIME = re.compile(
     r"(?:Z|([+-])([01][0-9]|2[0-3]):([0-5][0-9]))"
 )
 _DATE_LENGTH: Final = len("YYYY-MM-DD")
-_RUN_ID = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2})-([0-9]{2})-([0-9]{2})-([0-9]{3}Z)")
+_RUN_ID: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2})-([0-9]{2})-([0-9]{2})-([0-9]{3}Z)"
 _DAYS_IN_MONTH: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _DAYS_BEFORE_MONTH: Final = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 _DAYS_BEFORE_1970: Final = 719_162  # from 0001-01-01
@@ -38,7 +38,7 @@ def parse_timestamp(text: str) -> int | None:
 
 def parse_run_id(name: str) -> int | None:
     """Return the instant of a run id (`2026-08-01T12-30-45-123Z`: a timestamp that may be a file name), or None."""
-    match = _RUN_ID.fullmatch(name)
+    match = re.fullmatch(_RUN_ID, name)
     return None if match is None else parse_timestamp("{}:{}:{}.{}".format(*match.groups()))
 
 

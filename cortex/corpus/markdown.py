@@ -27,11 +27,12 @@ _SCALAR = re.compile(r"\n([A-Za-z0-9_]++):(.*)")
 _RELATED_LINE = re.compile(
     r"\n[ \t]*+(?:(?:-[ \t]++)?slug:(.*)|-(?=[ \t])(?![ \t]++[A-Za-z0-9_]++:(?:[ \t\r\n]|\Z))(.*))"
 )
-_LINK_OR_QUOTED = r"""(?:\[\[[^\[\]]*+\]\]|"[^"]*+"|'[^']*+')"""
-_PROTECTED = re.compile(rf"[ \t]*+{_LINK_OR_QUOTED}")
-_ITEM = re.compile(rf"(?=[^,])(?:[ \t]*+{_LINK_OR_QUOTED})?+[^,]*+")
-_COMMENT = re.compile(r"[ \t]#")
-_LINK = re.compile(r"\[\[([^\[\]|#]++)[^\[\]]*+\]\]")
+# These are compiled when they are first needed, which most notes do without.
+_LINK_OR_QUOTED: Final = r"""(?:\[\[[^\[\]]*+\]\]|"[^"]*+"|'[^']*+')"""
+_PROTECTED: Final = rf"[ \t]*+{_LINK_OR_QUOTED}"
+_ITEM: Final = rf"(?=[^,])(?:[ \t]*+{_LINK_OR_QUOTED})?+[^,]*+"
+_COMMENT: Final = r"[ \t]#"
+_LINK: Final = r"\[\[([^\[\]|#]++)[^\[\]]*+\]\]"
 
 
 def parse_note(path: str, text: str) -> Parsed:
@@ -143,21 +144,22 @@ def _split_list(inline: str) -> list[str]:
     """Return the items of `[a, "b, c", [[d]]]`, or of links without brackets around them; nothing for another text."""
     if inline.startswith("[") and inline.endswith("]"):
         is_bare = inline.startswith("[[") and not inline.startswith("[[[")
-        return _ITEM.findall(inline if is_bare else inline[1:-1])
+        return re.findall(_ITEM, inline if is_bare else inline[1:-1])
     return []
 
 
 def _entry(text: str) -> str:
     """Return what one entry names: without comment and quotes; of a link, the page."""
     value = _unquote(_without_comment(text))
-    link = _LINK.fullmatch(value) if value.startswith("[[") else None
+    link = re.fullmatch(_LINK, value) if value.startswith("[[") else None
     return link[1].strip(WHITE_SPACE) if link else value
 
 
 def _without_comment(text: str) -> str:
     """Return a value up to ` #`, trimmed; a `#` in a link or in quotes at its start is part of it."""
     if "#" in text:
-        protected = _PROTECTED.match(text)
-        comment = _COMMENT.search(text, protected.end() if protected else 0)
-        text = text[: comment.start()] if comment else text
+        protected = re.match(_PROTECTED, text)
+        start = protected.end() if protected else 0
+        comment = re.search(_COMMENT, text[start:])
+        text = text[: start + comment.start()] if comment else text
     return text.strip(WHITE_SPACE)

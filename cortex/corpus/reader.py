@@ -6,7 +6,8 @@ changes while it is read is read again, and is a fault if it does not come to re
 """
 
 import os
-from collections.abc import Callable, Iterator
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from cortex.corpus.faults import CorpusError, Fault, Note, fault
@@ -22,7 +23,6 @@ from policies.limits import CORPUS_MAX_BYTES, CORPUS_MAX_FILE_BYTES, CORPUS_MAX_
 READ_ATTEMPTS: Final = 5
 # From here on the fast decoder wins back what importing it costs.
 BULK_BYTES: Final = 4 * MIB
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _EMPTY_LINES: Final = (b"", b"\r")
 _TOO_MANY_RECORDS: Final = f"brings the corpus to more than {CORPUS_MAX_RECORDS} records"
 
@@ -74,15 +74,51 @@ def iter_records(root: PinnedRoot, *, backwards: bool = False) -> Iterator[Recor
             raise CorpusError(item)
 
 
-class Reader:
-    """One reading of the corpus. `survey` is what the walk saw."""
+class Span(NamedTuple):
+    """Where a record stands in its file: the offset and the size of its bytes; of a note, the whole file."""
 
-    def __init__(self, root: PinnedRoot, *, backwards: bool = False) -> None:
-        self.survey: Survey = survey(root)
+    offset: int
+    size: int
+
+
+class ReadFile(NamedTuple):
+    """A file as it was read: its path, its bytes, and its status before that."""
+
+    path: str
+    data: bytes
+    status: os.stat_result
+
+
+class Reader:
+    """One reading of the corpus, or of some of its files.
+
+    `survey` is what the walk saw. While the items are gone through, `span` is where the last record stands in its file.
+
+    Args:
+        root: The pinned root.
+        backwards: From the last file to the first.
+        seen: A walk that was made already.
+        files: The files of that walk to read, all of them where None.
+        on_read: Told of each file once it is read, before its items.
+    """
+
+    def __init__(
+        self,
+        root: PinnedRoot,
+        *,
+        backwards: bool = False,
+        seen: Survey | None = None,
+        files: Sequence[CorpusFile] | None = None,
+        on_read: Callable[[ReadFile], None] | None = None,
+    ) -> None:
+        self.survey: Survey = seen or survey(root)
+        self.span = Span(0, 0)
         self._root = root
-        self._files = self.survey.files[::-1] if backwards else self.survey.files
+        self._on_read = on_read
+        chosen = self.survey.files if files is None else files
+        self._files = chosen[::-1] if backwards else chosen
         self._first_path: dict[str, str] = {}  # of each id
-        self._is_bulk = _jsonl_bytes(self.survey.files) >= BULK_BYTES
+        self._is_bulk = _jsonl_bytes(self._files) >= BULK_BYTES
         self._bytes = 0
         self._records = 0  # sound, withheld and faulty ones: each is one that the limit counts
         self._is_over_limit = False
@@ -102,16 +138,20 @@ class Reader:
             folders.close()
 
     def _file(self, folders: Folders, path: str) -> Iterator[Record | Fault | Note]:
-        data = _read(folders, path)
-        if isinstance(data, Fault):
-            yield data
+        read = read_file(folders, path)
+        if isinstance(read, Fault):
+            yield read
             return
+        if self._on_read:
+            self._on_read(read)
+        data = read.data
         self._bytes += len(data)
         if self._bytes > CORPUS_MAX_BYTES:
             yield self._stop(path, None, f"brings the corpus to more than {CORPUS_MAX_BYTES // MIB} MiB")
             return
-        data = data.removeprefix(_BYTE_ORDER_MARK)
-        yield from self._note(path, data) if path.endswith(".md") else self._lines(path, data)
+        self.span = Span(0, len(data))
+        text = data.removeprefix(BOM_UTF8)
+        yield from self._note(path, text) if path.endswith(".md") else self._lines(path, text, len(data) - len(text))
 
     def _note(self, path: str, data: bytes) -> Iterator[Record | Fault | Note]:
         if self._records == CORPUS_MAX_RECORDS:
@@ -120,17 +160,20 @@ class Reader:
         self._records += 1
         yield from self._parse(path, None, data, parse_note)
 
-    def _lines(self, path: str, data: bytes) -> Iterator[Record | Fault | Note]:
+    def _lines(self, path: str, data: bytes, start: int) -> Iterator[Record | Fault | Note]:
         from cortex.corpus.jsonl import parse_row  # with it comes json, which a memory of notes does without
 
         quick = self._quick_reader(path, data)
+        end = start - 1
         for number, line in enumerate(data.split(b"\n"), 1):
+            start, end = end + 1, end + 1 + len(line)
             if line in _EMPTY_LINES or _is_blank(line):
                 continue
             if self._records == CORPUS_MAX_RECORDS:
                 yield self._stop(path, number, _TOO_MANY_RECORDS)
                 return
             self._records += 1
+            self.span = Span(start, len(line))
             record = quick(line) if quick else None
             if record is not None:
                 yield self._admit(record, number)
@@ -188,12 +231,12 @@ class Reader:
         return quick_reader(path, data)
 
 
-def _jsonl_bytes(files: tuple[CorpusFile, ...]) -> int:
+def _jsonl_bytes(files: Sequence[CorpusFile]) -> int:
     return sum([file.size for file in files if file.path.endswith(".jsonl")])
 
 
-def _read(folders: Folders, path: str) -> bytes | Fault:
-    """Return the bytes of a file, or the fault that keeps it from being read."""
+def read_file(folders: Folders, path: str) -> ReadFile | Fault:
+    """Return a file's bytes, or the fault that keeps it from being read."""
     try:
         descriptor = folders.open_file(path)
         try:
@@ -204,15 +247,16 @@ def _read(folders: Folders, path: str) -> bytes | Fault:
         return fault_of_opening(path, error)
 
 
-def _read_settled(descriptor: int, path: str) -> bytes | Fault:
+def _read_settled(descriptor: int, path: str) -> ReadFile | Fault:
     """Return the bytes of an open file once two looks at it agree."""
     for _ in range(READ_ATTEMPTS):
-        size = os.fstat(descriptor).st_size
+        status = os.fstat(descriptor)
+        size = status.st_size
         if size > CORPUS_MAX_FILE_BYTES:
             return fault(path, None, "limit", f"holds more than {CORPUS_MAX_FILE_BYTES // MIB} MiB")
         data = os.pread(descriptor, size + 1, 0)
         if len(data) == size:
-            return data
+            return ReadFile(path, data, status)
     return fault(path, None, "unreadable", "kept changing while it was read")
 
 

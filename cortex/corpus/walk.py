@@ -24,10 +24,18 @@ _AS_EFFECTIVE_USER: Final = os.access in os.supports_effective_ids
 
 
 class CorpusFile(NamedTuple):
-    """A file of the corpus: its path relative to the root, with `/`, and its size in bytes."""
+    """A file of the corpus: its path relative to the root, with `/`, its size in bytes, and what tells it from others.
+
+    Times are nanoseconds since 1970. A file whose size, times and inode are the same is the same, as far as the system
+    tells (cortex/index/contents.py says how far that is).
+    """
 
     path: str
     size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    device: int
 
 
 class Survey(NamedTuple):
@@ -59,6 +67,7 @@ class _Walk:
 
     def __init__(self, folders: Folders) -> None:
         self._folders = folders
+        self._user = os.geteuid()
         self._files: list[CorpusFile] = []
         self._faults: list[Fault] = []
 
@@ -101,40 +110,42 @@ class _Walk:
             return None
 
     def _take_hot_files(self) -> None:
-        for name, entry in self._entries(""):
-            path = self._sound_path(name) if name.endswith(HOT_SUFFIX) else None
+        for entry in self._entries(""):
+            path = self._sound_path(to_utf8(entry.name)) if entry.name.endswith(HOT_SUFFIX) else None
             if path is not None:
                 self._take_file(path, entry)
 
     def _list(self, folder: str) -> list[str]:
         """Note the files of a folder; return the folders in it."""
         prefix = f"{folder}/" if folder else ""
-        below = [self._take(prefix, name, entry) for name, entry in self._entries(folder)]
+        below = [self._take(prefix, entry) for entry in self._entries(folder)]
         return [path for path in below if path is not None]
 
-    def _entries(self, folder: str) -> list[tuple[str, os.DirEntry[str]]]:
-        """Return what lies in a folder and is not passed over, by name in UTF-8; look at it before the next folder."""
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+        """Return what lies in a folder and is not passed over; look at it before the next folder."""
         try:
             with os.scandir(self._folders.descriptor(folder)) as entries:
-                return [(to_utf8(entry.name), entry) for entry in entries if not entry.name.startswith(_PASSED_OVER)]
+                return [entry for entry in entries if not entry.name.startswith(_PASSED_OVER)]
         except OSError as error:
             self._faults.append(fault_of_opening(folder or ".", error))
             return []
 
-    def _take(self, prefix: str, name: str, entry: os.DirEntry[str]) -> str | None:
+    def _take(self, prefix: str, entry: os.DirEntry[str]) -> str | None:
         """Note a file, or a fault; return the path of a folder."""
+        name = to_utf8(entry.name)
         if not prefix and name in NOT_CORPUS:
             return None
+        path = prefix + name
         if entry.is_symlink():
-            self._blame(prefix + name, "link", "is a link")
+            self._blame(path, "link", "is a link")
             return None
         is_folder = entry.is_dir(follow_symlinks=False)
         if not is_folder and not name.endswith(SUFFIXES):
             return None
-        path = self._sound_path(prefix + name)
-        if path is None or is_folder:
-            return path
-        self._take_file(path, entry)
+        sound = self._sound_path(path)
+        if sound is None or is_folder:
+            return sound
+        self._take_file(sound, entry)
         return None
 
     def _take_file(self, path: str, entry: os.DirEntry[str]) -> None:
@@ -143,19 +154,27 @@ class _Walk:
         except OSError as error:
             self._faults.append(fault_of_opening(path, error))
             return
-        if not stat.S_ISREG(status.st_mode):
-            kind: FaultKind = "link" if stat.S_ISLNK(status.st_mode) else "special-file"
-            self._blame(path, kind, describe_mode(status.st_mode))
+        mode, size = status.st_mode, status.st_size
+        if not stat.S_ISREG(mode):
+            kind: FaultKind = "link" if stat.S_ISLNK(mode) else "special-file"
+            self._blame(path, kind, describe_mode(mode))
             return
-        self._files.append(CorpusFile(path, status.st_size))
-        folder = self._folders.descriptor(path.rpartition("/")[0])
-        if not os.access(entry.name, os.R_OK, dir_fd=folder, effective_ids=_AS_EFFECTIVE_USER):
+        self._files.append(CorpusFile(path, size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev))
+        # Its owner may read what says so; for anyone else it takes another call to know.
+        is_owners = status.st_uid == self._user and mode & stat.S_IRUSR
+        if not is_owners and not self._may_read(path, entry.name):
             self._blame(path, "unreadable", "may not be read by this user")
-        if status.st_size > CORPUS_MAX_FILE_BYTES:
+        if size > CORPUS_MAX_FILE_BYTES:
             self._blame(path, "limit", f"holds more than {CORPUS_MAX_FILE_BYTES // MIB} MiB")
+
+    def _may_read(self, path: str, name: str) -> bool:
+        descriptor = self._folders.descriptor(path.rpartition("/")[0])
+        return os.access(name, os.R_OK, dir_fd=descriptor, effective_ids=_AS_EFFECTIVE_USER)
 
     def _sound_path(self, path: str) -> str | None:
         """Return `path`, or None where its name is a fault."""
+        if path.isascii() and "<" not in path:
+            return path
         if strip_private(path) != path:
             self._blame(path, "name", "has a name that holds a private tag")
             return None
