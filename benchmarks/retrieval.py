@@ -1,136 +1,244 @@
-"""Measures `cortex` as a whole process: search, status and rebuild on three sizes of memory, in floors.
+"""Measures `cortex` as a whole process: what it answers from the files and from an index, on three sizes of memory.
 
     make bench
     python benchmarks/retrieval.py [--sizes S M L] [--peers] [--corpora DIR]
 
 A floor is what floor.py takes on the same memory. Floors of CPU time stand beside those of wall time: where others use
-the machine too, they are what can be repeated; where it is idle, wall time is less if a second core helped. With
---peers the same query is put to search libraries (peers.py) that answer from an index; building it is given apart.
+the machine too, they are what can be repeated; where it is idle, wall time is less if a second core helped.
+
+The index is adopted as a person adopts one: a label, a report of `cortex benchmark`, `cortex index build --adopt`. What
+is answered through it is held against what is answered without it, before anything is timed; then once more after one
+file was changed, which is read beside the index. With --peers the same query is put to search libraries (peers.py) that
+answer from an index of theirs. What making each index takes is given apart.
+
 --corpora names a folder that holds S/root and S/queries.json and so on, as make_corpus.py writes them; without it they
-are made, and removed again. How it is measured is said in measure.py.
+are made, and removed again. Everything is measured on a copy, so the folder stays as it was. How it is measured is said
+in measure.py.
 """
 
 import argparse
 import json
+import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from shutil import rmtree
-from typing import NamedTuple
+from shutil import copytree, rmtree
+from typing import Any, NamedTuple
 
 from measure import HERE, Measured, floor, in_turn, make, mebibytes, milliseconds, run, show_table
 
 COMMAND = str(Path(sys.executable).with_name("cortex"))
 PEERS = ("rank_bm25", "bm25s", "SQLite FTS5", "tantivy")
 SIZES = ("S", "M", "L")
+# What a memory holds beside its corpus; none of it is copied, so that each copy begins without an index.
+OURS = ("INDEX", "BENCHMARKS", "OBSERVABILITY", "CORTEX")
+AS_OPERATOR = ("--operator", "benchmark", "--allow-write")
+_MIB = 1024 * 1024
 
 
 class Corpus(NamedTuple):
-    """A memory, the query put to it, and how many MB of notes and rows it holds."""
+    """A memory, the query put to it, and how many bytes of notes and rows it holds."""
 
     size: str
     root: Path
     query: str
-    megabytes: float
+    bytes: int
+
+    def command(self, *words: str) -> list[str]:
+        """Return a call of `cortex` on this memory."""
+        return [COMMAND, *words, "--memory-root", str(self.root)]
+
+    def answer(self, *words: str) -> dict[str, Any]:
+        """Return what such a call answers."""
+        said = subprocess.run(self.command(*words), stdout=subprocess.PIPE, check=True)
+        data: dict[str, Any] = json.loads(said.stdout)["data"]
+        return data
 
 
-class Measurement(NamedTuple):
-    """What one program took on one corpus, beside the floor of the same turns. `build` is that of a peer's index."""
+class Answered(NamedTuple):
+    """What one program took to answer on one corpus, beside the floor of the same turns."""
 
     title: str
     corpus: Corpus
     result: Measured
     floor: Measured
-    build: Measured | None = None
 
 
-def open_corpus(folder: Path, size: str) -> Corpus:
-    """Return the corpus of a size below `folder`."""
-    root = folder / size / "root"
+class Made(NamedTuple):
+    """What making (or proving) an index took, once, and how many bytes it has then."""
+
+    title: str
+    corpus: Corpus
+    result: Measured
+    bytes: int
+
+
+@contextmanager
+def copied(folder: Path, size: str, scratch: Path) -> Iterator[Corpus]:
+    """Hand out a copy of the corpus of a size below `folder`, without what is not corpus, for as long as it is used."""
+    root = scratch / "root"
+    copytree(folder / size / "root", root, ignore=lambda at, _: OURS if Path(at) == folder / size / "root" else ())
     query = json.loads((folder / size / "queries.json").read_text(encoding="utf-8"))["mixed"]
-    total = sum(path.stat().st_size for suffix in ("md", "jsonl") for path in root.rglob(f"*.{suffix}"))
-    return Corpus(size, root, query, total / 1e6)
+    try:
+        yield Corpus(size, root, query, sum(path.stat().st_size for path in files_of(root)))
+    finally:
+        rmtree(root)
 
 
-def measure_commands(corpus: Corpus) -> list[Measurement]:
-    """Measure the three commands on a corpus, in turn with the floor."""
-    words = {"search": ["search", corpus.query], "status": ["status"], "rebuild": ["rebuild", "--from-canonical"]}
-    commands = [[COMMAND, *said, "--memory-root", str(corpus.root)] for said in words.values()]
-    base, *results = in_turn([floor(corpus.root), *commands])
-    return [Measurement(title, corpus, result, base) for title, result in zip(words, results, strict=True)]
+def files_of(root: Path) -> list[Path]:
+    """Return the notes and logs below `root`, in order."""
+    return sorted(path for suffix in ("md", "jsonl") for path in root.rglob(f"*.{suffix}"))
 
 
-def measure_peers(corpus: Corpus, indexes: Path) -> list[Measurement]:
-    """Build each peer's index once, then put the query to each, in turn with the floor and with `cortex search`."""
-    program = [sys.executable, str(HERE / "peers.py")]
-    builds = [run([*program, "build", name, str(corpus.root), str(indexes / name)]) for name in PEERS]
-    ours = [COMMAND, "search", corpus.query, "--memory-root", str(corpus.root)]
-    asked = [[*program, "query", name, str(indexes / name), corpus.query] for name in PEERS]
-    base, searched, *results = in_turn([floor(corpus.root), ours, *asked])
-    theirs = zip(PEERS, results, builds, strict=True)
-    return [
-        Measurement("cortex search", corpus, searched, base),
-        *[Measurement(name, corpus, result, base, build) for name, result, build in theirs],
-    ]
+def adopt(corpus: Corpus, scratch: Path) -> None:
+    """Adopt an index: by a label, a report, and a build. Neither is left where the floor would read it."""
+    labels, report = scratch / "labels.jsonl", corpus.root / "BENCHMARKS" / "cortex-benchmark-v1-adoption.json"
+    best = corpus.answer("search", corpus.query, "--no-index")["items"][0]["id"]
+    labels.unlink(missing_ok=True)
+    run(corpus.command("benchmark", "label", corpus.query, best, "--labels", str(labels), "--yes", *AS_OPERATOR))
+    run(corpus.command("benchmark", "--labels", str(labels), "--output", str(report), "--allow-write"))
+    run(corpus.command("index", "build", "--adopt", str(report), *AS_OPERATOR))
 
 
-def show(measurements: Sequence[Measurement]) -> None:
-    """Print what was measured, one line for each."""
+def make_index(title: str, corpus: Corpus, *words: str) -> Made:
+    """Measure a command of the index once."""
+    result = run(corpus.command(*words))
+    return Made(title, corpus, result, corpus.answer("index", "status")["index"]["bytes"])
+
+
+def make_peer(name: str, corpus: Corpus, indexes: Path) -> Made:
+    """Measure once how a peer builds its index below `indexes`."""
+    result = run([sys.executable, str(HERE / "peers.py"), "build", name, str(corpus.root), str(indexes / name)])
+    size = sum(path.stat().st_size for path in (indexes / name).rglob("*") if path.is_file())
+    return Made(name, corpus, result, size)
+
+
+def check_answers(corpus: Corpus, beside: int) -> None:
+    """Hold the answer through the index against that without it.
+
+    Raises:
+        SystemExit: They differ, or the index is not used with exactly `beside` files read beside it.
+    """
+    used = [index["files_read_beside_it"] for index in corpus.answer("status")["indexes"]]
+    if used != [beside]:
+        message = f"{corpus.size}: the index was to be used with {beside} files beside it, not {used}"
+        raise SystemExit(message)
+    if corpus.answer("search", corpus.query) != corpus.answer("search", corpus.query, "--no-index"):
+        message = f"{corpus.size}: the answer through the index is another"
+        raise SystemExit(message)
+
+
+def change_a_file(corpus: Corpus) -> None:
+    """Add a line to the first note, or to the text of the last row of the first log."""
+    path = files_of(corpus.root / "KNOWLEDGE")[0]
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        path.write_text(f"{text}\nOne more line.\n", encoding="utf-8")
+        return
+    *rows, last = text.rstrip("\n").split("\n")
+    row = json.loads(last)
+    row["content"] += " One more line."
+    path.write_text("\n".join([*rows, json.dumps(row)]) + "\n", encoding="utf-8")
+
+
+def time_answers(corpus: Corpus, commands: dict[str, list[str]]) -> list[Answered]:
+    """Measure commands on a corpus, in turn with the floor."""
+    base, *results = in_turn([floor(corpus.root), *commands.values()])
+    return [Answered(title, corpus, result, base) for title, result in zip(commands, results, strict=True)]
+
+
+def measure(corpus: Corpus, scratch: Path, *, peers: bool) -> tuple[list[Answered], list[Made]]:
+    """Measure on one corpus what answers take, and what making the indexes takes."""
+    indexes = scratch / "indexes"
+    made = [make_peer(name, corpus, indexes) for name in PEERS] if peers else []
+    adopt(corpus, scratch)
+    ours = [make_index("index build", corpus, "index", "build", *AS_OPERATOR)]
+    asked = {
+        "search": corpus.command("search", corpus.query, "--no-index"),
+        "search, index": corpus.command("search", corpus.query),
+        "status": corpus.command("status", "--no-index"),
+        "status, index": corpus.command("status"),
+        "rebuild": corpus.command("rebuild", "--from-canonical"),
+    }
+    if peers:
+        program = [sys.executable, str(HERE / "peers.py"), "query"]
+        asked |= {name: [*program, name, str(indexes / name), corpus.query] for name in PEERS}
+    check_answers(corpus, beside=0)
+    answered = time_answers(corpus, asked)
+    change_a_file(corpus)
+    check_answers(corpus, beside=1)
+    answered[2:2] = time_answers(corpus, {"search, index, a file changed": asked["search, index"]})
+    ours.append(make_index("index refresh", corpus, "index", "refresh", *AS_OPERATOR))
+    ours.append(make_index("index verify", corpus, "index", "verify"))
+    if peers:
+        rmtree(indexes)
+    return answered, ours + made
+
+
+def show_answers(answers: Sequence[Answered]) -> None:
+    """Print what answers took, one line for each."""
     rows = [
         (
             f"{title} {corpus.size}",
             mebibytes(result.peak_mib),
             milliseconds(result.seconds),
             milliseconds(base.seconds),
-            f"{result.seconds / base.seconds:.1f}",
+            f"{result.seconds / base.seconds:.2f}",
             milliseconds(result.cpu_seconds),
-            f"{result.cpu_seconds / base.cpu_seconds:.1f}",
-            f"{build.seconds:.1f} s" if build else "",
-            mebibytes(build.peak_mib) if build else "",
+            f"{result.cpu_seconds / base.cpu_seconds:.2f}",
         )
-        for title, corpus, result, base, build in measurements
+        for title, corpus, result, base in answers
     ]
-    headings = ("on", "peak", "time", "floor", "floors", "CPU", "CPU floors", "index", "its peak")
-    used = len(headings) if any(each.build for each in measurements) else -2
-    show_table(headings[:used], [row[:used] for row in rows])
+    show_table(("on", "peak", "time", "floor", "floors", "CPU", "CPU floors"), rows)
 
 
-def show_growth(measurements: Sequence[Measurement]) -> None:
+def show_indexes(made: Sequence[Made]) -> None:
+    """Print what making each index took, one line for each."""
+    rows = [
+        (
+            f"{title} {corpus.size}",
+            f"{result.seconds:.1f} s",
+            f"{result.cpu_seconds:.1f} s",
+            mebibytes(result.peak_mib),
+            f"{size / _MIB:.1f} MiB",
+            f"{size / corpus.bytes:.2f}",
+        )
+        for title, corpus, result, size in made
+    ]
+    show_table(("making", "time", "CPU", "peak", "index", "of the text"), rows)
+
+
+def show_growth(answers: Sequence[Answered], made: Sequence[Made]) -> None:
     """Print how much more CPU time each takes on the largest corpus than on the smallest, for how much more text."""
-    by_place = {(each.title, each.corpus.size): each for each in measurements}
-    first, last = measurements[0].corpus, measurements[-1].corpus
-    rows = [("text", f"{first.megabytes:.1f} MB", f"{last.megabytes:.1f} MB", _times(first.megabytes, last.megabytes))]
-    for title in dict.fromkeys(each.title for each in measurements):
-        small, large = by_place[title, first.size], by_place[title, last.size]
-        for label, one, other in ((title, small.result, large.result), (f"{title}: index", small.build, large.build)):
-            if one and other:
-                growth = _times(one.cpu_seconds, other.cpu_seconds)
-                rows.append((label, milliseconds(one.cpu_seconds), milliseconds(other.cpu_seconds), growth))
+    first, last = answers[0].corpus, answers[-1].corpus
+    sizes = [corpus.bytes / 1e6 for corpus in (first, last)]
+    rows = [("text", *[f"{size:.1f} MB" for size in sizes], f"{sizes[1] / sizes[0]:.1f}")]
+    for group, form in ((answers, "{}"), (made, "{}: making")):
+        taken = {(each.title, each.corpus.size): each.result.cpu_seconds for each in group}
+        for title in dict.fromkeys(each.title for each in group):
+            small, large = taken[title, first.size], taken[title, last.size]
+            name = title if title.startswith("index ") else form.format(title)
+            rows.append((name, milliseconds(small), milliseconds(large), f"{large / small:.1f}"))
     show_table(("growth of CPU time", first.size, last.size, "times"), rows)
-
-
-def _times(small: float, large: float) -> str:
-    return f"{large / small:.1f}"
 
 
 def measure_all(corpora: Path, sizes: Sequence[str], scratch: Path, *, peers: bool) -> None:
     """Measure each size and print; make the corpora that are not there."""
-    measured: list[Measurement] = []
-    compared: list[Measurement] = []
+    answers: list[Answered] = []
+    made: list[Made] = []
     for size in sizes:
         if not (corpora / size).exists():
             make(HERE / "make_corpus.py", str(corpora / size), size)
-        corpus = open_corpus(corpora, size)
-        measured += measure_commands(corpus)
-        if peers:
-            compared += measure_peers(corpus, scratch / size)
-            rmtree(scratch / size)
-    for group in (measured, compared):
-        if group:
-            show(group)
-        if group and len(sizes) > 1:
-            show_growth(group)
+        with copied(corpora, size, scratch) as corpus:
+            answered, built = measure(corpus, scratch, peers=peers)
+        answers += answered
+        made += built
+    show_answers(answers)
+    show_indexes(made)
+    if len(sizes) > 1:
+        show_growth(answers, made)
 
 
 def main() -> None:
@@ -141,8 +249,8 @@ def main() -> None:
     parser.add_argument("--peers", action="store_true", help="compare with search libraries; needs the extra [bench]")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder:
-        corpora = options.corpora or Path(folder) / "corpora"
-        measure_all(corpora, options.sizes, Path(folder) / "indexes", peers=options.peers)
+        scratch = Path(folder)
+        measure_all(options.corpora or scratch / "corpora", options.sizes, scratch, peers=options.peers)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,9 @@ OPTIONS: Final = {
         Option("--list", None, "list every fault instead of stopping at the first"),
         Option("--labels", "FILE", "the label file: a query and what it should find, one JSON object a line"),
         Option("--output", "FILE", "write the report there too: a new BENCHMARKS/cortex-benchmark-vN-*.json of this memory"),
+        Option("--adopt", "REPORT", "let the index answer, by this report of `cortex benchmark` on the same memory"),
         Option("--yes", None, "do not ask"),
+        Option("--no-index", None, "read every file, whether an index is adopted or not"),
         Option("--record", None, "leave a row of evidence that this memory was searched"),
         Option("--allow-write", None, "permit this very call to write"),
         Option("--operator", "NAME", "who acts: a person, by the name that the audit is to have"),
@@ -122,15 +124,15 @@ _FILTERS = ("--type", "--source", "--session", "--from", "--to", "--page", "--pa
 COMMANDS: Final = {
     command.name: command
     for command in (
-        Command("status", "say which memory this is, and how many records it holds", _NO_ARGUMENTS, (), "cortex.reading:status"),
+        Command("status", "say which memory this is, and how many records it holds", _NO_ARGUMENTS, ("--no-index",), "cortex.reading:status"),
         Command(
             "search", "rank records by a query and show their cards", _QUERY,
-            (*_FILTERS, "--recency", "--expand", "--max-nodes", "--max-tokens", "--analyzer", "--explain", "--record"),
+            (*_FILTERS, "--recency", "--expand", "--max-nodes", "--max-tokens", "--analyzer", "--explain", "--no-index", "--record"),
             "cortex.retrieval.recorded:search",
         ),
         Command(
             "timeline", "show what was created around a record or an instant", _NO_ARGUMENTS,
-            ("--anchor", "--before", "--after", *_FILTERS), "cortex.searching:timeline", needed="--anchor",
+            ("--anchor", "--before", "--after", *_FILTERS, "--no-index"), "cortex.searching:timeline", needed="--anchor",
         ),
         Command("get", "read records in full", _IDS, (), "cortex.reading:get"),
         Command("export", "read records in full, to keep elsewhere", _IDS, (), "cortex.reading:export"),
@@ -145,7 +147,7 @@ COMMANDS: Final = {
         ),
         Command(
             "benchmark", "measure retrieval by labelled queries", _NO_ARGUMENTS,
-            ("--labels", "--output", "--allow-write"), "cortex.benchmark.run:benchmark", needed="--labels",
+            ("--labels", "--output", "--no-index", "--allow-write"), "cortex.benchmark.run:benchmark", needed="--labels",
         ),
         Command(
             "benchmark label", "run a query, show what it returns, and append a label that says what it should",
@@ -168,6 +170,26 @@ COMMANDS: Final = {
         Command(
             "proposals decide", "accept, reject or edit a proposal", _DECISION,
             (*_OPERATOR, "--digest", "--edit"), "cortex.writing:proposals_decide", "operator", needed="--digest",
+        ),
+        Command(
+            "index build", "make an index of everything; with --adopt, by evidence, let it answer", _NO_ARGUMENTS,
+            (*_OPERATOR, "--adopt", "--labels"), "cortex.indexing:build", "operator",
+        ),
+        Command(
+            "index refresh", "make the index anew, as far as files have changed", _NO_ARGUMENTS, _OPERATOR,
+            "cortex.indexing:refresh", "operator",
+        ),
+        Command(
+            "index verify", "read every file again, and say whether the index says the same", _NO_ARGUMENTS, (),
+            "cortex.indexing:verify",
+        ),
+        Command(
+            "index drop", "throw the index away, and leave the marker that there is none", _NO_ARGUMENTS, _OPERATOR,
+            "cortex.indexing:drop", "operator",
+        ),
+        Command(
+            "index status", "say whether there is an index, and whether it answers", _NO_ARGUMENTS, (),
+            "cortex.indexing:status",
         ),
         Command("init", "lay out a memory", _FOLDER, _OPERATOR, "cortex.writing:init", "operator"),
         Command(

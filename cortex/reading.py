@@ -6,10 +6,12 @@ of its options; then it says what is not there.
 
 from typing import Final
 
+from cortex.answering import answer
 from cortex.arguments import Call
 from cortex.corpus.record import exported
 from cortex.envelope import JSONObject
 from cortex.errors import CortexError, not_found
+from cortex.memory import Memory
 from cortex.retrieval.filters import valid_records
 from cortex.sound import count_notes, second_reading, sound_corpus
 
@@ -19,12 +21,15 @@ REBUILD_FORMAT: Final = "lifeos-cortex-canonical-rebuild/v1"
 
 def status(call: Call) -> JSONObject:
     """Count the records of the memory: all of them, valid now or not."""
-    corpus = sound_corpus(call)
+    return answer(call, _status)
+
+
+def _status(_: Call, memory: Memory) -> JSONObject:
     return {
-        "canonical": {"root": corpus.root, "records": len(corpus.records)},
+        "canonical": {"root": memory.root, "records": len(memory)},
         "mode": "local-read-only",
-        "indexes": [],
-        "notes": count_notes(corpus.notes),
+        "indexes": list(memory.indexes),
+        "notes": count_notes(memory.notes),
     }
 
 

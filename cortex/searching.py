@@ -1,23 +1,20 @@
 """The commands that rank and list: search, timeline.
 
-Like every read they read the whole corpus first, so that an unsound one refuses alike whatever was asked; then they
+Like every read they look at the whole corpus first, so that an unsound one refuses alike whatever was asked; then they
 judge the values of their options; then they say what is not there.
 """
 
 import re
-from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from cortex.answering import answer
 from cortex.arguments import Call
-from cortex.corpus.record import Record
 from cortex.errors import invalid, not_found
-from cortex.retrieval.analyzer import ANALYZERS, Profile, Profiler, Query, analyse_query
-from cortex.retrieval.cards import JSONObject, Page, card, listing
-from cortex.retrieval.filters import Filters, is_valid, valid_records
-from cortex.retrieval.graph import Budget, Graph, expand
-from cortex.retrieval.search import Ranking, explain, profile_each, rank
-from cortex.retrieval.timeline import Window, around_instant, around_record, in_order
-from cortex.sound import SoundCorpus, sound_corpus
+from cortex.memory import Memory
+from cortex.retrieval.analyzer import ANALYZERS, Query, analyse_query
+from cortex.retrieval.cards import Budget, JSONObject, Page, card, listing
+from cortex.retrieval.filters import Filters, is_valid
+from cortex.retrieval.search import Ranking, explain
 from policies import limits
 from policies.timestamps import format_instant, is_date, parse_timestamp
 from policies.units import DAY_MS
@@ -38,53 +35,52 @@ class _SearchRequest(NamedTuple):
 
 def search(call: Call) -> JSONObject:
     """Rank the valid records by a query; on request, add what is related, and why a record is where it is."""
-    corpus = sound_corpus(call)
+    return answer(call, _search)
+
+
+def timeline(call: Call) -> JSONObject:
+    """Show what was created around a record, or around an instant."""
+    return answer(call, _timeline)
+
+
+def _search(call: Call, memory: Memory) -> JSONObject:
     request = _search_request(call)
-    records = valid_records(corpus.records, request.now)
-    expansion = _expansion(call, records, request.budget)
-    ranking = rank(records, request.query, request.filters, request.recency, _profiling(call))
+    expansion = _expansion(call, memory, request)
+    ranking = memory.rank(request.query, request.filters, request.recency, request.now)
     data = listing(ranking.hits, request.page, lambda hit: card(hit.record, hit.score))
     if request.query.analyzer != "ascii":
         data["analyzer"] = request.query.analyzer
     if expansion is not None:
         data["expansion"] = expansion
     if call.has("--explain"):
-        data["explain"] = _explanation(call.options["--explain"], corpus, request, ranking)
+        data["explain"] = _explanation(call.options["--explain"], memory, request, ranking)
     return data
 
 
-def timeline(call: Call) -> JSONObject:
-    """Show what was created around a record, or around an instant."""
-    corpus = sound_corpus(call)
+def _timeline(call: Call, memory: Memory) -> JSONObject:
+    from cortex.retrieval.timeline import Window, around_instant, around_record, in_order
+
     filters = _filters(call)
     window = Window(
         call.integer("--before", limits.WINDOW, 0, limits.WINDOW_MOST),
         call.integer("--after", limits.WINDOW, 0, limits.WINDOW_MOST),
     )
     page = _page(call)
-    records = valid_records(corpus.records, call.now())
-    ordered = in_order([record for record in records if filters.let_through(record)])
+    listed = memory.listed(call.now())
+    ordered = in_order([each for each in listed if filters.let_through(each)])
     name = call.options["--anchor"]
-    anchor = next((record for record in records if record.id == name), None)
+    anchor = next((each for each in listed if each.id == name), None)
     if anchor is not None:
         neighbours = around_record(ordered, anchor, window)
-        described: JSONObject = {"id": anchor.id, "date": anchor.created}
+        described: JSONObject = {"id": anchor.id, "date": memory.load(anchor).created}
     elif (instant := parse_timestamp(name)) is not None:
         neighbours = around_instant(ordered, instant, window)
         described = {"id": None, "date": format_instant(instant)}
     else:
         raise not_found("the anchor is neither the id of a record that is valid now nor a timestamp")
-    data = listing(neighbours, page, lambda record: card(record, 0.0))
+    data = listing(neighbours, page, lambda each: card(memory.load(each), 0.0))
     data["anchor"] = described
     return data
-
-
-def _profiling(call: Call) -> Callable[[Profiler, Sequence[Record]], list[Profile]]:
-    if not call.host.may_fork:
-        return profile_each
-    from cortex.retrieval.two_cores import profile_on_two_cores
-
-    return profile_on_two_cores
 
 
 def _search_request(call: Call) -> _SearchRequest:
@@ -159,10 +155,10 @@ def _budget(call: Call) -> Budget:
     )
 
 
-def _explanation(subject: str, corpus: SoundCorpus, request: _SearchRequest, ranking: Ranking) -> JSONObject:
-    record = next((record for record in corpus.records if record.id == subject), None)
+def _explanation(subject: str, memory: Memory, request: _SearchRequest, ranking: Ranking) -> JSONObject:
+    record = memory.find(subject)
     if record is None:
-        if any(note.identity == subject for note in corpus.notes if note.kind == "withheld"):
+        if any(note.identity == subject for note in memory.notes if note.kind == "withheld"):
             return {"id": subject, "found": False, "reason": "withheld"}
         raise not_found("the record to explain is not there")
     if not is_valid(record, request.now):
@@ -170,11 +166,13 @@ def _explanation(subject: str, corpus: SoundCorpus, request: _SearchRequest, ran
     return explain(record, request.query, request.filters, ranking)
 
 
-def _expansion(call: Call, records: Sequence[Record], budget: Budget) -> JSONObject | None:
+def _expansion(call: Call, memory: Memory, request: _SearchRequest) -> JSONObject | None:
     if not call.has("--expand"):
         return None
-    graph = Graph(records)
+    from cortex.retrieval.graph import Graph, expand
+
+    graph = Graph(memory.listed(request.now), memory.load)
     root = graph.find(call.options["--expand"])
     if root is None:
         raise not_found("the record to expand is not there, or not valid now")
-    return expand(graph, root, budget)
+    return expand(graph, root, request.budget)

@@ -5,7 +5,7 @@ Nothing runs between two calls. What is due is done by `tick`, which a timer or 
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from msgspec.structs import asdict, replace
 
@@ -118,7 +118,7 @@ def tick(call: Call) -> JSONObject:
             stack.enter_context(store.locks.hold(RUNNING, _ONE_LOOK))
         except BusyError:
             return {"consolidated": False, "skipped": _BUSY, "row": None, "warnings": []}
-        return _ticked(store, request)
+        return _with_index(store, request, _ticked(store, request))
 
 
 def consolidate_now(call: Call) -> JSONObject:
@@ -189,6 +189,18 @@ def _ticked(store: Store, request: Request) -> JSONObject:
         return _skipped(why, kept)
     row = "skip" if skip_if_due(store, request.actor, request.now, rhythm) else None
     return {**_skipped(why, kept), "row": row}
+
+
+def _with_index(store: Store, request: Request, told: JSONObject) -> JSONObject:
+    """Keep the adopted index fresh where that is allowed; say what became of it beside the rest."""
+    if not rhythm_of(store).index_refresh:
+        return told
+    from cortex.index import adoption
+    from cortex.index.upkeep import keep_fresh
+
+    kept = keep_fresh(store, adoption.Request("index refresh", request.actor, request.now))
+    warnings = cast("list[str]", told["warnings"])
+    return {**told, "index": kept.outcome, "warnings": [*warnings, *kept.warnings]}
 
 
 def _why_not(store: Store, kept: Kept, request: Request, rhythm: Rhythm) -> str | None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from cortex.arguments import Call
 from cortex.corpus.faults import CorpusError, Note
@@ -11,17 +10,10 @@ from cortex.corpus.record import Record
 from cortex.corpus.root import pin
 from cortex.envelope import JSONObject
 from cortex.errors import CortexError
+from cortex.memory import ReadMemory
 
 
-class SoundCorpus(NamedTuple):
-    """Every record of a memory whose files are sound, and what their owner may want to know. `root` is resolved."""
-
-    root: str
-    records: tuple[Record, ...]
-    notes: tuple[Note, ...]
-
-
-def sound_corpus(call: Call) -> SoundCorpus:
+def sound_corpus(call: Call) -> ReadMemory:
     """Read the memory that a call names.
 
     Raises:
@@ -30,7 +22,7 @@ def sound_corpus(call: Call) -> SoundCorpus:
     try:
         with pin(call.memory_root()) as root:
             reading = read_corpus(root, stop_at_first_fault=True)
-            return SoundCorpus(root.path, reading.records, reading.notes)
+            return ReadMemory(root.path, reading.records, reading.notes, may_fork=call.host.may_fork)
     except CorpusError as error:
         raise CortexError("integrity_error", str(error)) from error
 

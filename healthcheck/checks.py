@@ -106,6 +106,10 @@ _WARN = Severity.WARN
 _CRITICAL = Severity.CRITICAL
 _NEW_REVIEW = "Only a new reviewer run that succeeds helps: start the reviewer by hand and look at what it says."
 _NEW_RETRIEVAL = "Only a new retrieval helps: ask the memory something, recorded (`cortex search QUERY --record`)."
+_BUILD_INDEX = "`cortex index build --operator NAME --allow-write`"
+_REFRESH_INDEX = "`cortex index refresh --operator NAME --allow-write`"
+_DROP_INDEX = "`cortex index drop --operator NAME --allow-write` withdraws it and leaves the no-index marker"
+_OTHER_INDEX = "An index of another tool: build it anew with that tool."
 _MOVE_ROW = "`cortex mend LOG --operator NAME --allow-write` moves them into a file of their own beside the log."
 
 FINDINGS: Final = (
@@ -252,37 +256,37 @@ FINDINGS: Final = (
     FindingSpec(
         "index-manifest-invalid", "index", _CRITICAL,
         "The index manifest, what it names, or the no-index marker cannot be trusted.",
-        "Not a regular file of strict JSON with exactly the known fields; a path that leaves its folder; or sources that cannot be read to measure them.",
-        "Rebuild the index and its manifest, or withdraw both and leave the no-index marker.",
-        "Remove manifest and index and write CORTEX_INDEX_POLICY.json (schema lifeos-cortex-index-policy/v1, policy no-index-v1), or build the index anew.",
+        "Not a regular file of strict JSON with exactly the known fields; a path that leaves its folder; blocks of a cortex index that are not what its table says; or sources that cannot be read to measure them.",
+        "Build the index and its manifest anew, or withdraw both and leave the no-index marker.",
+        f"{_BUILD_INDEX} makes index and manifest anew; {_DROP_INDEX}. Move a link, a folder or a FIFO in a file's place away first. {_OTHER_INDEX}",
     ),
     FindingSpec(
         "index-integrity-mismatch", "index", _CRITICAL,
         "The adopted index is not of these sources, or is not the file that was adopted.",
         "The measured hash of the canonical records, or of the index file, differs from the manifest's.",
-        "Rebuild the index from the canonical files.",
-        "Build the index anew from the canonical files, or withdraw manifest and index and leave the no-index marker.",
+        "Refresh the index from the canonical files. Where `cortex sleep config index_refresh true` allows it, `cortex sleep tick` does so for an index that answers and is not damaged.",
+        f"{_REFRESH_INDEX} brings the index up to date; {_DROP_INDEX}. {_OTHER_INDEX}",
     ),
     FindingSpec(
         "index-freshness-invalid", "index", _WARN,
         "The index is dated ahead of the clock and proves nothing.",
         "indexed_at is later than now.",
         "Compare the clocks of the indexing host and of this one.",
-        "Set the clock right and build the index anew; or wait until that time has passed.",
+        f"Set the clock right and run {_REFRESH_INDEX}, or wait until that time has passed; {_DROP_INDEX}. {_OTHER_INDEX}",
     ),
     FindingSpec(
         "index-stale", "index", _WARN,
         "The adopted index is older than the limit.",
         "now - indexed_at > index_stale_ms.",
-        "Rebuild the index.",
-        "Build the index anew.",
+        "Refresh the index.",
+        f"{_REFRESH_INDEX} makes the index anew; {_DROP_INDEX}. {_OTHER_INDEX}",
     ),
     FindingSpec(
         "index-evidence-missing", "index", _WARN,
         "Nothing says whether this memory has an index or does without one on purpose.",
         "Neither an index manifest nor the no-index marker.",
-        "Write the marker, or adopt an index.",
-        "`cortex init --operator NAME --allow-write` writes CORTEX_INDEX_POLICY.json: schema lifeos-cortex-index-policy/v1, policy no-index-v1.",
+        "Write the marker, or build an index.",
+        f"`cortex init --operator NAME --allow-write` or `cortex index drop --operator NAME --allow-write` writes the marker CORTEX_INDEX_POLICY.json; {_BUILD_INDEX} builds an index.",
     ),
     FindingSpec(
         "hot-memory-markers", "hot_memory", _CRITICAL,

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from cortex.index.layout import TABLES, blocks_of
 from cortex.layout import (
     CORTEX,
     HEALTH_HISTORY,
@@ -92,7 +93,7 @@ def _kinds(copy: _Copy) -> Iterator[tuple[str, str, Path]]:
     manifest = copy.request.manifest or layout.index_manifest
     if manifest.is_file():
         yield "index manifest", "index", manifest
-        yield from (("index", "index", index) for index in _index_of(manifest))
+        yield from ((kind, "index", path) for kind, path in _index_of(manifest))
     else:
         yield "no-index marker", "index", layout.home / INDEX_POLICY
     yield "folder of logs", "observability", layout.observability
@@ -100,13 +101,16 @@ def _kinds(copy: _Copy) -> Iterator[tuple[str, str, Path]]:
         yield "history against reviewer log", "ratchet", layout.observability / REVIEWER_LOG
 
 
-def _index_of(manifest: Path) -> Iterator[Path]:
+def _index_of(manifest: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the file that a manifest names, and the blocks that an index of cortex has beside it."""
     try:
         named = json.loads(manifest.read_bytes()).get("index_path")
     except (ValueError, AttributeError, OSError):
         return
     if isinstance(named, str):
-        yield manifest.parent / named
+        yield "index", manifest.parent / named
+    if named in TABLES:
+        yield "blocks of the index", manifest.parent / blocks_of(named)
 
 
 def _turns(copy: _Copy, clock: Clock, kind: str, check: str, path: Path) -> Iterator[Turn]:

@@ -139,7 +139,7 @@ _UNREADABLE: Final[Mapping[CheckId, tuple[str, str]]] = {
     "retrieval": ("retrieval-evidence-invalid", "The retrieval log cannot be read"),
     "proposals": ("proposal-evidence-malformed", "The proposal queue cannot be read"),
     "observability": ("observability-evidence-invalid", "The logs cannot be measured"),
-    "index": ("index-manifest-invalid", "What says whether there is an index cannot be trusted"),
+    "index": ("index-manifest-invalid", "The index, or what says that there is none, cannot be trusted"),
     "hot_memory": ("hot-memory-markers", "Hot memory cannot be read"),
     "retention": ("retention-archive-overdue", "What waits for the archive cannot be told"),
     "corpus": ("corpus-unsound", "The canonical files cannot be walked"),

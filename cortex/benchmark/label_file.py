@@ -24,7 +24,12 @@ _REPORT: Final = re.compile(r"cortex-benchmark-v[0-9]+-[A-Za-z0-9._-]+\.json")
 
 
 def read_label_file(path: str) -> bytes:
-    """Return a label file's content, or so much of it that it shows to be too large.
+    """Return a label file's content, or so much of it that it shows to be too large; raises as `read_named`."""
+    return read_named(path, "label file", LABELS_MAX_BYTES + 1)
+
+
+def read_named(path: str, what: str, most: int) -> bytes:
+    """Return at most so many bytes of a file that the caller named.
 
     Raises:
         CortexError: `not_found` where nothing is there; `invalid_input` for a link, a folder, or what cannot be read.
@@ -32,13 +37,13 @@ def read_label_file(path: str) -> bytes:
     try:
         descriptor = open_regular(path)
     except FileNotFoundError as error:
-        raise not_found("the label file is not there") from error
+        raise not_found(f"the {what} is not there") from error
     except NotRegularError as error:
-        raise invalid(f"the label file {error}: only a regular file is read") from error
+        raise invalid(f"the {what} {error}: only a regular file is read") from error
     except (OSError, ValueError) as error:
-        raise invalid("the label file cannot be read") from error
+        raise invalid(f"the {what} cannot be read") from error
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(LABELS_MAX_BYTES + 1)
+        return file.read(most)
 
 
 def report_name(root: str, output: str) -> str:

@@ -11,22 +11,27 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from cortex.benchmark.labels import NumberedLabel, broken
-from cortex.corpus.record import Record, exported
+from cortex.corpus.record import exported
 from cortex.errors import CortexError
+from cortex.memory import Memory
 from cortex.retrieval.analyzer import Query
 from cortex.retrieval.cards import CHARACTERS_PER_TOKEN, card
 from cortex.retrieval.filters import Filters
-from cortex.retrieval.search import Hit, rank
+from cortex.retrieval.search import Hit
 from cortex.searching import read_query
 from policies.limits import BENCHMARK_SAMPLES, BENCHMARK_TOP_K
 
 
 class Measured(NamedTuple):
-    """One label's query: the ids that it ranks, best first, and of each disclosure its tokens and its samples (ns)."""
+    """One label's query: the ids that it ranks, best first, and of each disclosure its tokens and its samples (ns).
+
+    `cards` is what the progressive disclosure comes to.
+    """
 
     ranking: tuple[str, ...]
     tokens: dict[str, int]
     latencies: dict[str, list[int]]
+    cards: bytes
 
 
 def in_full(hits: Sequence[Hit]) -> bytes:
@@ -39,9 +44,10 @@ def cards_first(hits: Sequence[Hit]) -> bytes:
     return _encode([card(hit.record, hit.score) for hit in hits]) + in_full(hits[:1])
 
 
+CARDS: Final = "progressive"
 DISCLOSURES: Final[dict[str, Callable[[Sequence[Hit]], bytes]]] = {
     "bm25-baseline": in_full,
-    "progressive": cards_first,
+    CARDS: cards_first,
 }
 
 
@@ -54,27 +60,33 @@ def read_queries(labels: Sequence[NumberedLabel]) -> list[Query]:
     return [_read_query(row, label.query) for row, label in labels]
 
 
-def measure(text: str, records: Sequence[Record], timer: Callable[[], int]) -> Measured:
-    """Rank and disclose `BENCHMARK_SAMPLES` times.
+def measure(
+    text: str, memory: Memory, now: int, timer: Callable[[], int], samples: int = BENCHMARK_SAMPLES
+) -> Measured:
+    """Rank and disclose so many times.
 
     Args:
         text: A query that `read_queries` has let through.
-        records: The records that take part.
+        memory: The memory that is asked.
+        now: The time to judge validity by, in milliseconds since 1970.
         timer: Nanoseconds from any moment on.
+        samples: How often; at least once.
     """
     latencies: dict[str, list[int]] = {name: [] for name in DISCLOSURES}
-    tokens: dict[str, int] = {}
-    hits: list[Hit] = []
-    for _ in range(BENCHMARK_SAMPLES):
+    disclosed: dict[str, bytes] = {}
+    ranking: tuple[str, ...] = ()
+    for _ in range(samples):
         began = timer()
-        hits = rank(records, read_query(text, "auto"), Filters(), 0.0).hits
+        hits = memory.rank(read_query(text, "auto"), Filters(), 0.0, now).hits
+        best = hits[:BENCHMARK_TOP_K]
         ranked = timer() - began
         for name, disclose in DISCLOSURES.items():
             began = timer()
-            disclosed = disclose(hits[:BENCHMARK_TOP_K])
+            disclosed[name] = disclose(best)
             latencies[name].append(ranked + timer() - began)
-            tokens[name] = -(-len(disclosed) // CHARACTERS_PER_TOKEN)
-    return Measured(tuple(hit.id for hit in hits), tokens, latencies)
+        ranking = ranking or tuple(hits.ids())
+    tokens = {name: -(-len(shown) // CHARACTERS_PER_TOKEN) for name, shown in disclosed.items()}
+    return Measured(ranking, tokens, latencies, disclosed[CARDS])
 
 
 def _read_query(row: int, text: str) -> Query:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Final, NamedTuple
 
+from cortex.answering import answer
 from cortex.arguments import Call
 from cortex.benchmark import metrics
 from cortex.benchmark.label_file import read_label_file, report_name, write_report
@@ -21,8 +22,9 @@ from cortex.corpus.root import pin
 from cortex.corpus.walk import survey
 from cortex.envelope import JSONObject
 from cortex.errors import CortexError, invalid
-from cortex.retrieval.filters import valid_records
-from cortex.sound import SoundCorpus, sound_corpus
+from cortex.index.opening import file_sizes
+from cortex.memory import Memory, ReadMemory
+from cortex.sound import sound_corpus
 from policies.limits import BENCHMARK_SAMPLES, BENCHMARK_TOP_K
 from policies.timestamps import format_instant
 
@@ -30,12 +32,9 @@ SCHEMA: Final = "lifeos-cortex-benchmark/v1"
 _DECIMALS: Final = 6
 _NS_A_MS: Final = 1_000_000
 _RSS_UNIT: Final = 1024 if sys.platform == "linux" else 1  # bytes
-# Everything runs in the process that was started: no daemon, no index, no second core.
+# Everything runs in the process that was started: no daemon, no second core.
 _PROCESSES: Final = 1
-_PATHS: Final = {
-    "bm25-baseline": "in process: rank, five records in full",
-    "progressive": "in process: rank, five cards, one record in full",
-}
+_SHOWN: Final = {"bm25-baseline": "five records in full", "progressive": "five cards, one record in full"}
 
 
 class Outcome(NamedTuple):
@@ -47,6 +46,7 @@ class Outcome(NamedTuple):
     false_recall: float | None
     tokens: dict[str, int]
     latencies: dict[str, list[int]]
+    cards: bytes
 
 
 class Footprint(NamedTuple):
@@ -61,15 +61,24 @@ def benchmark(call: Call) -> JSONObject:
     """Put every label's query to the ranking; say what came back; with `--output`, write that down too."""
     if call.has("--output") and not call.has("--allow-write"):
         raise CortexError("write_refused", "benchmark --output needs --allow-write on this very call")
-    corpus = sound_corpus(call)
+    return answer(call, _benchmark)
+
+
+def _benchmark(call: Call, memory: Memory) -> JSONObject:
+    corpus = memory if isinstance(memory, ReadMemory) else sound_corpus(call)
     now = call.now()
     data = read_label_file(call.options["--labels"])
-    labels = _read_labels(data, corpus)
+    labels = check_labels(data, corpus.records)
     written_to = report_name(corpus.root, call.options["--output"]) if call.has("--output") else None
-    disk = _corpus_bytes(corpus.root)
-    outcomes = _ask(labels, valid_records(corpus.records, now), _timer(call))
-    grown = _corpus_bytes(corpus.root)
+    disk = _bytes_on_disk(memory)
+    outcomes = ask(labels, _alone(memory), now, _timer(call))
+    grown = _bytes_on_disk(memory)
     footprint = Footprint(grown, grown - disk, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT)
+    rankings = len(outcomes) * BENCHMARK_SAMPLES
+    configurations = [
+        {"name": name, **findings, **_costs(name, outcomes, footprint, memory)}
+        for name, findings in findings_of(outcomes).items()
+    ]
     report: JSONObject = {
         "schema": SCHEMA,
         "generated_at": format_instant(now),
@@ -80,10 +89,12 @@ def benchmark(call: Call) -> JSONObject:
         "queries": len(outcomes),
         "top_k": BENCHMARK_TOP_K,
         "vector_config": None,
-        # The ranking keeps nothing between two calls: each tokenises every record anew.
-        "corpus_tokenizations": len(outcomes) * BENCHMARK_SAMPLES,
-        "ranking_runs": len(outcomes) * BENCHMARK_SAMPLES,
-        "configurations": [_configuration(name, outcomes, footprint) for name in DISCLOSURES],
+        "indexes": list(memory.indexes),
+        # Without an index, the ranking keeps nothing between two calls: each tokenises every record anew.
+        "corpus_tokenizations": 0 if memory.indexes else rankings,
+        "ranking_runs": rankings,
+        "cards_sha256": cards_sha256(outcomes),
+        "configurations": configurations,
         "saving": _saving(outcomes),
     }
     if written_to is not None:
@@ -91,22 +102,47 @@ def benchmark(call: Call) -> JSONObject:
     return report
 
 
-def _read_labels(data: bytes, corpus: SoundCorpus) -> list[NumberedLabel]:
+def check_labels(data: bytes, records: Sequence[Record]) -> list[NumberedLabel]:
+    """Return the labels of a file's content.
+
+    Raises:
+        CortexError: `invalid_input` naming what is wrong: a row, its query, or an id that no record has.
+    """
     labels = read_labels(data)
     if not labels:
         raise invalid("the label file holds no label")
     read_queries(labels)
-    check_known(labels, (record.id for record in corpus.records))
+    check_known(labels, (record.id for record in records))
     return labels
 
 
-def _ask(labels: Sequence[NumberedLabel], records: Sequence[Record], timer: Callable[[], int]) -> list[Outcome]:
+def ask(
+    labels: Sequence[NumberedLabel],
+    memory: Memory,
+    now: int,
+    timer: Callable[[], int],
+    samples: int = BENCHMARK_SAMPLES,
+) -> list[Outcome]:
+    """Put every label's query to a memory; the arguments are those of `measure`."""
     outcomes = []
     with Waiting("queries", len(labels), timer) as waiting:
         for _, label in labels:
-            outcomes.append(_judge(label, measure(label.query, records, timer)))
+            outcomes.append(_judge(label, measure(label.query, memory, now, timer, samples)))
             waiting.step()
     return outcomes
+
+
+def findings_of(outcomes: Sequence[Outcome]) -> dict[str, JSONObject]:
+    """Return what each configuration found and would inject: the same on every machine, with an index or without."""
+    return {
+        name: {**_quality(outcomes), "injected_tokens": sum(each.tokens[name] for each in outcomes)}
+        for name in DISCLOSURES
+    }
+
+
+def cards_sha256(outcomes: Sequence[Outcome]) -> str:
+    """Return one hash of all the cards, and of the records behind the first of them."""
+    return sha256(b"\n".join([each.cards for each in outcomes])).hexdigest()
 
 
 def _judge(label: Label, measured: Measured) -> Outcome:
@@ -120,6 +156,7 @@ def _judge(label: Label, measured: Measured) -> Outcome:
         metrics.recall(ranking, false_ids, BENCHMARK_TOP_K) if isinstance(false_ids, tuple) else None,
         measured.tokens,
         measured.latencies,
+        measured.cards,
     )
 
 
@@ -128,24 +165,28 @@ def _timer(call: Call) -> Callable[[], int]:
     return host.timer or (lambda: host.clock() * _NS_A_MS)
 
 
-def _corpus_bytes(root: str) -> int:
-    with pin(root) as pinned:
-        return survey(pinned).size_bytes
+def _alone(memory: Memory) -> Memory:
+    """Return the memory such that it is asked in this process alone."""
+    return ReadMemory(memory.root, memory.records, memory.notes) if isinstance(memory, ReadMemory) else memory
 
 
-def _configuration(name: str, outcomes: Sequence[Outcome], footprint: Footprint) -> JSONObject:
+def _bytes_on_disk(memory: Memory) -> int:
+    """Return the bytes of the corpus, and of the index that it is asked through."""
+    with pin(memory.root) as pinned:
+        corpus = survey(pinned).size_bytes
+        return corpus + (sum(file_sizes(pinned.descriptor)) if memory.indexes else 0)
+
+
+def _costs(name: str, outcomes: Sequence[Outcome], footprint: Footprint, memory: Memory) -> JSONObject:
     latencies = [sample for each in outcomes for sample in each.latencies[name]]
     return {
-        "name": name,
-        **_quality(outcomes),
-        "injected_tokens": sum(each.tokens[name] for each in outcomes),
         "p95_latency_ms": round(metrics.percentile(latencies, 95) / _NS_A_MS, 3),
         "latency_samples": len(latencies),
         "disk_bytes": footprint.disk,
         "disk_growth_bytes": footprint.disk_growth,
         "process_count": _PROCESSES,
         "peak_rss_bytes": footprint.peak_rss,
-        "execution_path": _PATHS[name],
+        "execution_path": f"in process: {'rank by index' if memory.indexes else 'rank'}, {_SHOWN[name]}",
     }
 
 

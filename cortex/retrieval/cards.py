@@ -1,11 +1,12 @@
 """Cards and pages: what a listing shows of a record, which is never its title or content."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from cortex.corpus.record import Record
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 SCORE_DECIMALS: Final = 6
 CHARACTERS_PER_TOKEN: Final = 4
@@ -18,6 +19,13 @@ class Page(NamedTuple):
 
     number: int
     size: int
+
+
+class Budget(NamedTuple):
+    """How far an expansion may go: so many records, so many estimated tokens."""
+
+    nodes: int
+    tokens: int
 
 
 def estimate_tokens(content: str) -> int:
@@ -40,7 +48,17 @@ def card(record: Record, score: float) -> JSONObject:
     }
 
 
-def listing(rows: Sequence[T], page: Page, show: Callable[[T], JSONObject]) -> JSONObject:
+class Rows(Protocol[T_co]):
+    """What is listed: only the rows of a page are asked for."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def __getitem__(self, rows: slice, /) -> Sequence[T_co]:
+        """Return some of them."""
+
+
+def listing(rows: Rows[T], page: Page, show: Callable[[T], JSONObject]) -> JSONObject:
     """Return one page of `rows`, only its own rows shown; a page past the end is empty."""
     start = (page.number - 1) * page.size
     return {

@@ -1,9 +1,29 @@
 """Which records take part: valid at the time of the call, and let through by the filters."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from cortex.corpus.record import Record
+from cortex.corpus.record import Provenance, Record
+
+
+class Listed(Protocol):
+    """What a listing goes by: less than a record. Times are milliseconds since 1970."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def type(self) -> str:
+        """Its type."""
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where it is from."""
+
+    @property
+    def created_ms(self) -> int:
+        """When it was created."""
 
 
 class Filters(NamedTuple):
@@ -15,7 +35,7 @@ class Filters(NamedTuple):
     created_from: int | None = None
     created_to: int | None = None
 
-    def let_through(self, record: Record) -> bool:
+    def let_through(self, record: Listed) -> bool:
         """Tell whether `record` meets every filter that is set."""
         return (
             (self.type is None or record.type == self.type)

@@ -1,12 +1,12 @@
 """Ranking records by a query, and saying afterwards why one stands where it stands."""
 
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple, Protocol
 
 from cortex.corpus.record import Record
 from cortex.retrieval.analyzer import Profile, Profiler, Query
 from cortex.retrieval.bm25 import Statistics, collect_statistics, score, shares
-from cortex.retrieval.cards import SCORE_DECIMALS, JSONObject
+from cortex.retrieval.cards import SCORE_DECIMALS, JSONObject, Rows
 from cortex.retrieval.filters import Filters
 
 # A weight of 1 adds what separates two updates 317 years apart: recency nudges, it does not rule unless told to.
@@ -26,10 +26,35 @@ class Hit(NamedTuple):
         return -self.negated_score
 
 
-class Ranking(NamedTuple):
-    """What a search found, best first, and the statistics that it was judged by."""
+class Hits(Rows[Hit], Protocol):
+    """What a search found, best first."""
 
-    hits: list[Hit]
+    def __iter__(self) -> Iterator[Hit]:
+        """Go through all of them."""
+
+    def ids(self) -> Sequence[str]:
+        """Return the ids of all, in order."""
+
+    def place_of(self, record_id: str) -> tuple[int, float]:
+        """Return where a record stands, from 1, and its score; it is one of them."""
+
+
+class RecordHits(list[Hit]):
+    """Hits that are all at hand, in order."""
+
+    def ids(self) -> Sequence[str]:
+        """Return the ids of all, in order."""
+        return [hit.id for hit in self]
+
+    def place_of(self, record_id: str) -> tuple[int, float]:
+        """Return where a record stands, from 1, and its score; it is one of them."""
+        return next((number, hit.score) for number, hit in enumerate(self, 1) if hit.id == record_id)
+
+
+class Ranking(NamedTuple):
+    """What a search found, and the statistics that it was judged by."""
+
+    hits: Hits
     statistics: Statistics
 
 
@@ -49,11 +74,11 @@ def rank(
     candidates = [record for record in records if filters.let_through(record)]
     profiles = profile(Profiler(query), candidates)
     statistics = collect_statistics(profiles, len(query.terms))
-    hits = [
+    hits = RecordHits(
         Hit(-(relevance + recency * record.updated_ms / RECENCY_SCALE_MS), record.id, record)
         for record, profile in zip(candidates, profiles, strict=True)
         if any(profile.counts) and (relevance := score(profile, statistics)) > 0
-    ]
+    )
     hits.sort()
     return Ranking(hits, statistics)
 
@@ -70,12 +95,12 @@ def explain(record: Record, query: Query, filters: Filters, ranking: Ranking) ->
         return {"id": record.id, "found": False, "reason": "filter"}
     if not any(profile.counts):
         return {"id": record.id, "found": False, "reason": "no term"}
-    place = next(number for number, hit in enumerate(ranking.hits, 1) if hit.record.id == record.id)
+    place, reached = ranking.hits.place_of(record.id)
     return {
         "id": record.id,
         "found": True,
         "rank": place,
-        "score": round(ranking.hits[place - 1].score, SCORE_DECIMALS),
+        "score": round(reached, SCORE_DECIMALS),
         "length": profile.length,
         "average_length": round(ranking.statistics.average_length, SCORE_DECIMALS),
         "documents": ranking.statistics.documents,

@@ -71,7 +71,7 @@ def is_still(folder: int, name: str, state: State) -> bool:
         return state.status is None
 
 
-def stage(folder: int, prefix: str, data: bytes, like: os.stat_result | None) -> str:
+def stage(folder: int, prefix: str, data: bytes, like: os.stat_result | None, mode: int = NEW_MODE) -> str:
     """Write a new file under a hidden random name and wait until it is on the disk; return the name.
 
     Args:
@@ -79,12 +79,13 @@ def stage(folder: int, prefix: str, data: bytes, like: os.stat_result | None) ->
         prefix: What the name begins with.
         data: The content.
         like: The file whose mode and owner it takes over.
+        mode: Its mode where it is like none, as far as the umask lets it.
 
     Raises:
         OSError: It could not be written; then it is not there.
     """
     name = f"{prefix}{os.urandom(8).hex()}{TEMPORARY}"
-    descriptor = os.open(name, _STAGE_FLAGS, NEW_MODE, dir_fd=folder)
+    descriptor = os.open(name, _STAGE_FLAGS, mode, dir_fd=folder)
     try:
         try:
             _write_all(descriptor, data)

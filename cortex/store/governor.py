@@ -53,7 +53,8 @@ class Change(NamedTuple):
     """What a plan came to: the new content (None: the file goes), how many rows are gone, and what the audit adds.
 
     `new_only` refuses where the name is taken by then, whatever takes it. `like` is the file whose mode a new one gets.
-    `renewed_at` (ms since 1970) becomes the modification time, also of a content that stays as it is.
+    `mode` is what it gets instead, also in the place of an old one. `renewed_at` (ms since 1970) becomes the
+    modification time, also of a content that stays as it is.
     """
 
     data: bytes | None
@@ -61,6 +62,7 @@ class Change(NamedTuple):
     audit: Mapping[str, object] = {}
     new_only: bool = False
     like: os.stat_result | None = None
+    mode: int | None = None
     renewed_at: int | None = None
 
 
@@ -153,7 +155,10 @@ def _stage(place: Place, lock: Lock, before: State, change: Change) -> str | Non
     """Write the new content under a hidden name; None where the file is to go."""
     if change.data is None:
         return None
-    staged = stage(place.folder, lock.prefix, change.data, change.like or before.status)
+    if change.mode is None:
+        staged = stage(place.folder, lock.prefix, change.data, change.like or before.status)
+    else:
+        staged = stage(place.folder, lock.prefix, change.data, None, change.mode)
     if change.renewed_at is not None:
         instant_ns = change.renewed_at * 1_000_000
         os.utime(staged, ns=(instant_ns, instant_ns), dir_fd=place.folder)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from cortex.corpus.walk import survey
-from cortex.layout import CORTEX, INDEX, INDEX_POLICY, KNOWLEDGE, OBSERVABILITY
+from cortex.layout import CORTEX, INDEX_MANIFEST, INDEX_POLICY, KNOWLEDGE, OBSERVABILITY
 from cortex.store.governor import Act, Change, govern
 from cortex.store.hot_memory import HotMemory, render, updated
 from cortex.store.proposals import QUEUE
@@ -18,7 +18,6 @@ from cortex.store.store import Store
 from policies.tiers import FOLDERS, HOT_FILES, IDEAS
 
 NO_INDEX: Final = b'{"schema":"lifeos-cortex-index-policy/v1","policy":"no-index-v1"}\n'
-_MANIFEST: Final = f"{INDEX}/index-manifest.json"
 _HEADINGS: Final = {"principal": "# What to know of the principal", "assistant": "# What the assistant is to be"}
 
 
@@ -62,7 +61,7 @@ def _files(store: Store, operator: str, now: int) -> Iterator[tuple[str, bytes]]
         act = Act("init", operator, path, now)
         yield path, render(updated(HotMemory((), (_HEADINGS[actor],), ()), (), act.ts, operator))
     yield QUEUE, b""
-    if not _is_there(store, _MANIFEST):
+    if not _is_there(store, INDEX_MANIFEST):
         yield INDEX_POLICY, NO_INDEX
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from support.indexes import adopt
 from support.labels import asking, changed, encode
 from support.stores import NOW, Memory, Said
 from support.terminals import at_a_terminal
@@ -25,7 +26,7 @@ SCHEMA = Draft202012Validator(
 )
 REPORT_KEYS = [
     "schema", "generated_at", "command", "corpus_digest", "labels_digest", "records", "queries", "top_k",
-    "vector_config", "corpus_tokenizations", "ranking_runs", "configurations", "saving",
+    "vector_config", "indexes", "corpus_tokenizations", "ranking_runs", "cards_sha256", "configurations", "saving",
 ]  # fmt: skip
 CONFIGURATION_KEYS = [
     "name", "recall_at_5", "mrr", "temporal_accuracy", "false_recall", "injected_tokens", "p95_latency_ms",
@@ -111,6 +112,33 @@ def test_tokens_are_those_of_what_search_and_get_print(memory, labelled):
     whole, less = tokens(records), tokens(cards, records[:1])
     assert [each["injected_tokens"] for each in data["configurations"]] == [whole, less]
     assert data["saving"] == {"injected_tokens": whole - less, "share": round((whole - less) / whole, 6)}
+
+
+def test_the_report_says_which_cards_were_shown(memory):
+    """One hash of the cards of every query, and of its first record in full, as `search` and `get` print them."""
+    shown = []
+    for labelled in LABELS:
+        cards = memory.call("search", labelled["query"], "--page-size", "5").data["items"]
+        first = memory.call("get", cards[0]["id"]).data["items"]
+        shown.append("".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in (cards, first)))
+    report = run(memory, encode(*LABELS)).data
+    assert report["cards_sha256"] == sha256("\n".join(shown).encode()).hexdigest()
+    (memory.root / "KNOWLEDGE" / "c.md").write_text("---\nid: c\ncreated: 2026-03-01\n---\npine.\n")
+    assert run(memory, encode(*LABELS)).data["cards_sha256"] != report["cards_sha256"]
+
+
+def test_through_an_index_a_run_finds_and_shows_the_same_and_says_so(memory):
+    without = run(memory, encode(*LABELS)).data
+    adopt(memory.root)
+    report = run(memory, encode(*LABELS)).data
+    SCHEMA.validate(report)
+    assert run(memory, encode(*LABELS), "--no-index").data["indexes"] == without["indexes"] == []
+    assert [index["path"] for index in report["indexes"]] == ["INDEX/lexical-1.json"]
+    assert (report["corpus_tokenizations"], report["ranking_runs"]) == (0, 100)
+    assert report["cards_sha256"] == without["cards_sha256"]
+    found = ("name", "recall_at_5", "mrr", "temporal_accuracy", "false_recall", "injected_tokens")
+    for mine, theirs in zip(report["configurations"], without["configurations"], strict=True):
+        assert [mine[name] for name in found] == [theirs[name] for name in found]
 
 
 def test_of_many_results_five_are_disclosed(memory):

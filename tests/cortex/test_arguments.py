@@ -30,6 +30,14 @@ def refusal(*words, environment=None):
         (["search", "-q"], ("-q",), {}),
         (["get", "--text", "--", "--x", "--text"], ("--x", "--text"), {"--text": ""}),
         (["get", ""], ("",), {}),
+        (["index", "verify"], (), {}),
+        (["index", "status", "--text"], (), {"--text": ""}),
+        (
+            ["index", "build", "--adopt", "r.json", "--operator=ada", "--allow-write"],
+            (),
+            {"--adopt": "r.json", "--operator": "ada", "--allow-write": ""},
+        ),
+        (["search", "a", "--no-index"], ("a",), {"--no-index": ""}),
         (["timeline", "--anchor=--x"], (), {"--anchor": "--x"}),
     ],
 )
@@ -46,6 +54,15 @@ def test_words_are_told_apart(words, positionals, options):
         (["frob"], "invalid_input", "unknown command 'frob'"),
         (["STATUS"], "invalid_input", "unknown command"),
         (["proposals list"], "invalid_input", "unknown command"),
+        (["index"], "invalid_input", "index is followed by one of: build, refresh, verify, drop, status"),
+        (["index", "burn"], "invalid_input", "index is followed by one of: build, refresh, verify, drop, status"),
+        (["index verify"], "invalid_input", "unknown command"),
+        (["index", "verify", "x"], "invalid_input", "index verify takes no arguments"),
+        (["index", "verify", "--no-index"], "invalid_input", "no option --no-index"),
+        (["index", "verify", "--operator", "ada"], "invalid_input", "no option --operator"),
+        (["get", "a", "--no-index"], "invalid_input", "no option --no-index"),
+        (["rebuild", "--from-canonical", "--no-index"], "invalid_input", "no option --no-index"),
+        (["status", "--no-index=yes"], "invalid_input", "takes no value"),
         (["benchmark label", "q", "a"], "invalid_input", "unknown command"),
         (["benchmark", "labels"], "invalid_input", "takes no arguments"),
         (["--memory-root", "x", "status"], "invalid_input", "unknown command"),
@@ -70,6 +87,11 @@ def test_words_are_told_apart(words, positionals, options):
         (["remember"], "write_refused", "--adapter"),
         (["remember", "{}", "--allow-write"], "write_refused", "--adapter"),
         (["remember", "{}", "{}", "--adapter", "claude"], "write_refused", "--allow-write"),
+        (["index", "build"], "write_refused", "index build needs --operator NAME and --allow-write"),
+        (["index", "refresh", "--operator", "ada"], "write_refused", "--allow-write"),
+        (["index", "drop", "--adapter", "claude", "--allow-write"], "write_refused", "--operator"),
+        (["index", "build", "x", "--operator", "ada"], "write_refused", "--allow-write"),
+        (["index", "build", "x", "--operator", "ada", "--allow-write"], "invalid_input", "takes no arguments"),
         (["remember", "--adapter", "claude", "--allow-write"], "invalid_input", "one JSON payload"),
         (["remember", "{}", "--adapter", "root", "--allow-write"], "invalid_input", "--adapter"),
     ],
@@ -145,3 +167,8 @@ def test_help_wins_anywhere_before_two_dashes(words, wanted):
 def test_every_option_of_the_table_is_described_and_used():
     used = {*COMMON, *(option for command in COMMANDS.values() for option in command.options)}
     assert used == set(OPTIONS)
+
+
+def test_whatever_asks_an_index_can_do_without():
+    asking = {name for name, command in COMMANDS.items() if "--no-index" in command.options}
+    assert asking == {"status", "search", "timeline", "benchmark"}

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from support.records import record
 
 from cortex.retrieval.analyzer import analyse_query
-from cortex.retrieval.cards import Page, card, estimate_tokens, listing
+from cortex.retrieval.cards import Budget, Page, card, estimate_tokens, listing
 from cortex.retrieval.filters import Filters, is_valid
-from cortex.retrieval.graph import Budget, Graph, expand
+from cortex.retrieval.graph import Graph, expand
 from cortex.retrieval.search import explain, rank
 from cortex.retrieval.timeline import Window, around_instant, around_record, in_order
 from policies.timestamps import parse_timestamp
@@ -137,6 +137,10 @@ def test_an_explanation_says_why_a_record_is_not_found(query, filters, reason):
     assert explain(subject, analysed, filters, ranking) == {"id": "a", "found": False, "reason": reason}
 
 
+def itself(subject):
+    return subject
+
+
 GRAPH = [
     record("a", "x" * 40, related=["b", "c", "a"]),
     record("b", "x" * 40, related=["d"]),
@@ -158,7 +162,7 @@ GRAPH = [
     ],
 )
 def test_an_expansion_is_breadth_first_within_both_budgets(nodes, tokens, expected, truncated):
-    graph = Graph(GRAPH)
+    graph = Graph(GRAPH, itself)
     expansion = expand(graph, GRAPH[0], Budget(nodes, tokens))
     assert "".join(item["id"] for item in expansion["items"]) == expected
     assert expansion["truncated"] is truncated
@@ -168,13 +172,13 @@ def test_an_expansion_is_breadth_first_within_both_budgets(nodes, tokens, expect
 def test_a_stem_that_two_notes_share_names_neither():
     root = record("r", related=["same"])
     twins = [record("x", path="KNOWLEDGE/1/same.md"), record("y", path="KNOWLEDGE/2/same.md")]
-    assert ids(Graph([root, *twins]).walk(root)) == ["r"]
+    assert ids(Graph([root, *twins], itself).walk(root)) == ["r"]
 
 
 def test_an_id_beats_a_stem_and_a_jsonl_file_has_none():
     root = record("r", related=["b", "rows"])
     records = [root, record("b"), record("c", path="KNOWLEDGE/b.md"), record("j", path="KNOWLEDGE/rows.jsonl")]
-    assert ids(Graph(records).walk(root)) == ["r", "b"]
+    assert ids(Graph(records, itself).walk(root)) == ["r", "b"]
 
 
 DAYS = in_order([record(name, created=f"2026-01-0{day}") for name, day in zip("abcde", (1, 2, 2, 2, 5), strict=True)])

@@ -1,15 +1,18 @@
 """An index is judged by its manifest, else by the marker; whatever is not exactly sound is named, and never missing."""
 
+import hashlib
 import json
 import os
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from support import damage
-from support.memories import HOUR, NOW, Places, Recipe, manifest_of, write
+from support.memories import HOUR, NOW, Places, Recipe, canonical_digest, manifest_of, write
 from support.nobody import as_nobody, give_to_nobody, open_folder, skip_where_modes_do_not_bind
+from support.stores import OPERATOR, Memory
 
 from cortex.places import layout_of
 from healthcheck.collectors.index import collect_index
@@ -28,6 +31,17 @@ def adopted(tmp_path: Path) -> Places:
 @pytest.fixture
 def without(tmp_path: Path) -> Places:
     return write(Recipe(index="marker", notes=2), tmp_path)
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Places:
+    """A memory whose index was built by the command."""
+    return built(write(Recipe(index="marker", notes=2), tmp_path))
+
+
+def built(places: Places) -> Places:
+    assert Memory(places.memory_root, places.home, NOW).call("index", "build", *OPERATOR).exit == 0
+    return places
 
 
 def found_in(places: Places, named: Path | None = None) -> object:
@@ -302,3 +316,237 @@ def test_sources_that_cannot_be_read_make_the_index_faulty(adopted: Places, name
     found = found_in(adopted)
     assert isinstance(found, Unreadable)
     assert found.reason.startswith("cannot be measured: ")
+
+
+# The blocks of an index of cortex.
+
+TABLE: Final = "MEMORY/INDEX/lexical-1.json"
+BLOCKS: Final = "MEMORY/INDEX/lexical-1.blocks"
+
+
+def blocks_of(places: Places) -> Path:
+    return places.home / BLOCKS
+
+
+def retell(places: Places, table: bytes) -> None:
+    """Put another table in the place of the one there, and make the manifest's hash fit it."""
+    (places.home / TABLE).write_bytes(table)
+    rewrite(places, index_sha256=hashlib.sha256(table).hexdigest())
+
+
+def table_of(places: Places) -> dict[str, Any]:
+    table: dict[str, Any] = json.loads((places.home / TABLE).read_bytes())
+    return table
+
+
+def test_an_index_of_cortex_is_measured_by_its_table(ours: Places) -> None:
+    found = index_of(ours)
+    assert (found.manifest, found.index, found.indexed_at) == (MANIFEST, TABLE, NOW)
+    assert found.measured_index_sha256 == found.index_sha256
+    assert found.measured_canonical_sha256 == found.canonical_sha256 == canonical_digest(2)
+
+
+@pytest.mark.parametrize(
+    ("replace", "reason"), [(damage.delete, "is not there, but its table lexical-1.json is"), *REPLACED]
+)
+def test_what_lies_in_the_place_of_the_blocks_is_named(ours: Places, replace: damage.Damage, reason: str) -> None:
+    replace(blocks_of(ours))
+    assert found_in(ours) == Unreadable(BLOCKS, reason)
+
+
+def test_each_byte_of_the_blocks_counts(ours: Places) -> None:
+    whole = blocks_of(ours).read_bytes()
+    for at in range(0, len(whole), 7):
+        blocks_of(ours).write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert found_in(ours) == Unreadable(
+            BLOCKS, "is not what lexical-1.json says: a block of it is not what was adopted"
+        )
+    blocks_of(ours).write_bytes(whole)
+    assert isinstance(found_in(ours), Observed)
+
+
+@pytest.mark.parametrize("size", [-1, 0, 1, 100])
+def test_blocks_that_end_before_or_after_their_end_are_named(ours: Places, size: int) -> None:
+    os.truncate(blocks_of(ours), blocks_of(ours).stat().st_size + size if size in (-1, 1) else size)
+    found = found_in(ours)
+    assert isinstance(found, Unreadable)
+    assert found.path == BLOCKS
+    assert found.reason.startswith("is not what lexical-1.json says: ")
+
+
+@pytest.mark.parametrize("name", ["lexical-1.json", "lexical-1.blocks"])
+def test_table_and_blocks_that_may_not_be_read_are_named(name: str) -> None:
+    with open_folder() as folder:
+        skip_where_modes_do_not_bind(folder)
+        places = built(write(Recipe(index="marker"), folder))
+        give_to_nobody(folder)
+        (places.manifest.parent / name).chmod(0)
+        with as_nobody():
+            found = found_in(places)
+    assert found == Unreadable(f"MEMORY/INDEX/{name}", "cannot be read (permission denied)")
+
+
+def test_a_table_that_changed_is_a_mismatch_whatever_the_blocks_are(ours: Places) -> None:
+    blocks_of(ours).unlink()
+    (ours.home / TABLE).write_bytes(b"other")
+    found = index_of(ours)
+    assert found.measured_index_sha256 != found.index_sha256
+
+
+def test_an_index_that_another_version_made_is_held_against_its_table_too(ours: Places) -> None:
+    retell(ours, json.dumps(table_of(ours) | {"made_with": "0.0, Python 3.8, big-endian"}).encode())
+    assert isinstance(found_in(ours), Observed)
+    damage.flip_first_bytes(blocks_of(ours))
+    assert isinstance(found_in(ours), Unreadable)
+
+
+def test_blocks_that_no_manifest_names_are_nobodys(ours: Places) -> None:
+    table = ours.home / TABLE
+    table.rename(ours.index)
+    rewrite(ours, index_path=ours.index.name)
+    damage.flip_first_bytes(blocks_of(ours))
+    assert isinstance(found_in(ours), Observed)
+
+
+def test_the_adoption_decides_what_answers_and_is_no_evidence(ours: Places) -> None:
+    (ours.manifest.parent / "adoption.json").write_bytes(b"{")
+    assert isinstance(found_in(ours), Observed)
+
+
+@pytest.mark.parametrize("spelling", ["MEMORY/INDEX/index-manifest.json", "MEMORY/../MEMORY/INDEX/index-manifest.json"])
+def test_blocks_count_however_their_manifest_is_named(ours: Places, spelling: str) -> None:
+    assert isinstance(found_in(ours, ours.home / spelling), Observed)
+    damage.flip_first_bytes(blocks_of(ours))
+    assert isinstance(found_in(ours, ours.home / spelling), Unreadable)
+
+
+def test_blocks_lie_beside_their_table_wherever_the_manifest_is(ours: Places) -> None:
+    moved = ours.manifest.parent.rename(ours.memory_root / "other")
+    assert index_of(ours, moved / "index-manifest.json").index == "MEMORY/other/lexical-1.json"
+    damage.flip_first_bytes(moved / "lexical-1.blocks")
+    found = found_in(ours, moved / "index-manifest.json")
+    assert isinstance(found, Unreadable)
+    assert found.path == "MEMORY/other/lexical-1.blocks"
+
+
+KNOWN: Final = {"format": "lifeos-cortex-lexical/v1", "made_with": "", "files": 0, "records": 0, "taken_at_ns": 0}
+
+
+def section(*block: object) -> bytes:
+    return json.dumps(KNOWN | {"sections": {"paths": block}, "terms": []}).encode()
+
+
+NONSENSE: Final[dict[str, bytes]] = {
+    "nothing": b"",
+    "no JSON": b"\xff\x00",
+    "a list": b"[]",
+    "an empty object": b"{}",
+    "brackets": b"[" * 100_000,
+    "another format": json.dumps(KNOWN | {"format": "lifeos-cortex-lexical/v2"}).encode(),
+    "no sections": json.dumps(KNOWN).encode(),
+    "sections in a list": json.dumps(KNOWN | {"sections": [1], "terms": []}).encode(),
+    "no blocks": json.dumps(KNOWN | {"sections": {}, "terms": []}).encode(),
+    "a block of two": section(0, 1),
+    "a block of texts": section("0", "1", "2"),
+    "a block of nothings": section(None, None, None),
+    "a block of fractions": section(0.0, 1.5, "x"),
+    "a block before the start": section(-1, 1, "x"),
+    "a negative block": section(0, -1, "x"),
+    "a block past the end": section(0, 1 << 40, "x"),
+    "a block past all ends": section(0, 1 << 80, "x"),
+    "a block far away": section(1 << 80, 1, "x"),
+    "no hash": section(0, 1, None),
+    "another hash": section(0, 1, "0" * 64),
+    "an empty block": section(0, 0, hashlib.sha256(b"").hexdigest()),
+    "terms without blocks": json.dumps(KNOWN | {"sections": {}, "terms": [["=a"]]}).encode(),
+}
+
+
+@pytest.mark.parametrize("nonsense", NONSENSE)
+def test_a_table_with_the_right_hash_and_nonsense_in_it_proves_nothing(ours: Places, nonsense: str) -> None:
+    retell(ours, NONSENSE[nonsense])
+    found = found_in(ours)
+    assert isinstance(found, Unreadable)
+    assert found.path == BLOCKS
+
+
+def test_a_table_of_nothing_over_nothing_proves_nothing(ours: Places) -> None:
+    retell(ours, NONSENSE["no blocks"])
+    blocks_of(ours).write_bytes(b"")
+    assert isinstance(found_in(ours), Unreadable)
+
+
+@pytest.mark.parametrize("gap", [-1, 1])
+def test_blocks_lie_one_behind_the_other(ours: Places, gap: int) -> None:
+    """Else there would be bytes that no hash covers, or bytes that are read again and again."""
+    table = table_of(ours)
+    table["sections"]["stats"][0] += gap
+    retell(ours, json.dumps(table).encode())
+    assert found_in(ours) == Unreadable(
+        BLOCKS, "is not what lexical-1.json says: its blocks do not lie one behind the other"
+    )
+
+
+def test_a_large_index_is_never_in_memory_as_a_whole(ours: Places) -> None:
+    size, count = 1 << 20, 64
+    blocks_of(ours).write_bytes(b"")
+    os.truncate(blocks_of(ours), count * size)
+    digest = hashlib.sha256(bytes(size)).hexdigest()
+    terms = [[f"={number:02}", number * size, size, digest] for number in range(count)]
+    retell(ours, json.dumps(KNOWN | {"sections": {}, "terms": terms}).encode())
+    found_in(ours)
+    tracemalloc.start()
+    try:
+        assert isinstance(found_in(ours), Observed)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * size
+
+
+# An index that is built or withdrawn while it is measured.
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, name: str, act: Callable[[], object]) -> None:
+    """Let an act be done just before a file of that name is opened for the first time."""
+    opened, is_done = os.open, []
+
+    def acting_open(path: Any, *arguments: Any, **options: Any) -> int:
+        if path == name and not is_done:
+            is_done.append(True)
+            act()
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", acting_open)
+
+
+def of_the_index(places: Places, *words: str) -> None:
+    assert Memory(places.memory_root, places.home, NOW).call("index", *words, *OPERATOR).exit == 0
+
+
+def change_and_refresh(places: Places) -> None:
+    (places.memory_root / "KNOWLEDGE" / "Ideas" / "n0.md").write_text("changed", encoding="utf-8")
+    of_the_index(places, "refresh")
+
+
+@pytest.mark.parametrize("name", ["lexical-1.json", "lexical-1.blocks", "n0.md"])
+def test_an_index_that_is_refreshed_meanwhile_is_measured_anew(
+    ours: Places, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    meanwhile(monkeypatch, name, lambda: change_and_refresh(ours))
+    found = index_of(ours)
+    assert found.index == "MEMORY/INDEX/lexical-2.json"
+    assert found.measured_index_sha256 == found.index_sha256
+    assert found.measured_canonical_sha256 == found.canonical_sha256
+
+
+def test_an_index_that_is_dropped_meanwhile_leaves_the_marker(ours: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    meanwhile(monkeypatch, "lexical-1.json", lambda: of_the_index(ours, "drop"))
+    assert found_in(ours) == Observed(NoIndex(MARKER))
+
+
+def test_an_index_that_is_built_while_the_marker_is_read_is_not_missing(
+    without: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meanwhile(monkeypatch, MARKER, lambda: of_the_index(without, "build"))
+    assert index_of(without).index == TABLE

@@ -18,8 +18,8 @@ memory default: {ROOT}/LIFEOS/MEMORY, judged by 2026-08-10T12:00:00.000Z
 
 warn index-evidence-missing (index), new
   Nothing says whether this memory has an index or does without one on purpose: neither MEMORY/INDEX/index-manifest.json nor CORTEX_INDEX_POLICY.json.
-  remedy: Write the marker, or adopt an index.
-  way back: `cortex init --operator NAME --allow-write` writes CORTEX_INDEX_POLICY.json: schema lifeos-cortex-index-policy/v1, policy no-index-v1.
+  remedy: Write the marker, or build an index.
+  way back: `cortex init --operator NAME --allow-write` or `cortex index drop --operator NAME --allow-write` writes the marker CORTEX_INDEX_POLICY.json; `cortex index build --operator NAME --allow-write` builds an index.
 
 warn proposal-evidence-missing (proposals), new
   There is no proposal queue: no MEMORY/OBSERVABILITY/pending-proposals.jsonl.

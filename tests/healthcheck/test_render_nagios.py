@@ -27,7 +27,7 @@ def test_the_worst_problem_leads_and_the_rest_is_counted() -> None:
     rendered = nagios.render(report(index=Unreadable("a|b\nc", "is a link"), proposals=proposals(pending=11)))
     text, _, performance = rendered.partition("|")
     assert text == (
-        "MEMORY CRITICAL - index-manifest-invalid: What says whether there is an index cannot be trusted: "
+        "MEMORY CRITICAL - index-manifest-invalid: The index, or what says that there is none, cannot be trusted: "
         "a/b\\x0ac: is a link. (and 1 more)"
     )
     assert "proposals_pending=11;10" in performance

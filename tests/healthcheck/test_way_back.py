@@ -2,21 +2,26 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from support import damage, indexes
 from support.health_tree import DAY, HOUR, NOW, retrieval_row, reviewer_row, run_id, set_time, write_h0, write_rows
+from support.labels import asking, encode
 from support.memories import Places, manifest_of
 from support.running import Run, run
 from support.stores import OPERATOR, PROPOSAL, RULE, Memory
 
+from cortex.index.layout import blocks_of
 from healthcheck.checks import CATALOGUE
+from policies.timestamps import format_instant
 
 REVIEWER, RETRIEVAL, QUEUE = "reviewer-runs.jsonl", "memory-retrievals.jsonl", "pending-proposals.jsonl"
 STALE = "retrieval::retrieval-stale"
@@ -66,7 +71,12 @@ class World:
     def ask(self, _: object = None) -> None:
         self.append(RETRIEVAL, retrieval_row(self.now))
 
+    def index(self, command: str, age: int = 0) -> None:
+        """Run a command of the index, by a clock that shows the time so long before this world's."""
+        self.cortex("index", command, "--now", format_instant(self.now - age))
+
     def adopt(self, age: int = HOUR) -> None:
+        """Adopt an index of another tool."""
         self.places.manifest.parent.mkdir(exist_ok=True)
         self.places.index.write_bytes(b"index")
         self.places.manifest.write_text(json.dumps(manifest_of(self.places, 0, age)), encoding="utf-8")
@@ -292,9 +302,77 @@ def manifest(world: World) -> Path:
     return world.places.manifest
 
 
-def withdraw(world: World) -> None:
-    world.places.manifest.unlink()
-    world.places.index.unlink()
+def table(world: World) -> Path:
+    return manifest(world).with_name(json.loads(manifest(world).read_bytes())["index_path"])
+
+
+def blocks(world: World) -> Path:
+    return table(world).with_name(blocks_of(table(world).name))
+
+
+def marker(world: World) -> Path:
+    return world.places.marker
+
+
+def note(world: World) -> Path:
+    return world.places.memory_root / "KNOWLEDGE" / "tide.md"
+
+
+def write_note(text: str) -> Step:
+    def step(world: World) -> None:
+        note(world).parent.mkdir(exist_ok=True)
+        note(world).write_text(f"---\nid: tide\ncreated: 2026-08-01\n---\n{text}\n", encoding="utf-8")
+
+    return step
+
+
+def built(*damages: Step, age: int = 0) -> Step:
+    """A memory of one note with an index of it, built by the command; then what happened to it."""
+    return steps(write_note("One hand is enough."), lambda world: world.index("build", age), *damages)
+
+
+def adopted(*damages: Step) -> Step:
+    """The same, and the index answers."""
+    return steps(
+        write_note("One hand is enough."),
+        lambda world: indexes.adopt(world.memory.root, now=world.now),
+        World.settle,
+        *damages,
+    )
+
+
+def benchmark_report(world: World) -> str:
+    """Write labels and a report of the benchmark by them; return the report's path."""
+    labels, report = world.folder / "labels.jsonl", world.folder / "report.json"
+    labels.write_bytes(encode(asking("q1", "hand", "tide")))
+    said = world.memory.call("benchmark", "--labels", str(labels), "--no-index")
+    report.write_text(json.dumps(said.data), encoding="utf-8")
+    return str(report)
+
+
+def garble(path: Callable[[World], Path]) -> Step:
+    return lambda world: damage.overwrite(b"{")(path(world))
+
+
+def lengthen(path: Callable[[World], Path]) -> Step:
+    return lambda world: damage.append(b"\0")(path(world))
+
+
+def build(world: World) -> None:
+    world.index("build")
+
+
+def refresh(world: World) -> None:
+    world.index("refresh")
+
+
+def drop(world: World) -> None:
+    world.index("drop")
+
+
+def tick(world: World) -> None:
+    world.cortex("sleep", "config", "index_refresh", "true")
+    world.cortex("sleep", "tick", "--now", format_instant(world.now))
 
 
 FAILED = {"ts": retrieval_row()["ts"], "ok": False, "parse_ok": True, "runId": run_id(NOW), "error": "no answer"}
@@ -335,11 +413,6 @@ WAYS: dict[str, tuple[Step, Step]] = {
     "observability-bytes-exceeded": (other_log("a.log", size=(256 << 20) + 1), compress("a.log")),
     "observability-age-exceeded": (other_log("a.log", age=31 * DAY), compress("a.log")),
     "observability-future": (other_log("a.log", age=-HOUR), World.wait),
-    "index-manifest-invalid": (steps(World.adopt, lambda world: manifest(world).write_bytes(b"{")), withdraw),
-    "index-integrity-mismatch": (steps(World.adopt, lambda world: world.places.index.write_bytes(b"x")), World.adopt),
-    "index-freshness-invalid": (lambda world: world.adopt(-HOUR), World.wait),
-    "index-stale": (lambda world: world.adopt(8 * DAY), World.adopt),
-    "index-evidence-missing": (remove(lambda world: world.places.marker), init),
     "hot-memory-markers": (without_markers, remember),
     "hot-memory-near-cap": (hot_entries(46), hot_entries(45)),
     "retention-archive-overdue": (mark_long_ago, archive),
@@ -359,6 +432,55 @@ WAYS: dict[str, tuple[Step, Step]] = {
 }  # fmt: skip
 
 
+class Fault(NamedTuple):
+    """One of the ways in which an index comes to a finding, and every way back from there."""
+
+    finding: str
+    name: str
+    broken: Step
+    ways_back: tuple[Step, ...]
+
+
+# The findings of the index are reached and left by its commands; an index of another tool by that tool.
+INDEX_FAULTS = (
+    Fault("index-manifest-invalid", "manifest garbled", built(garble(manifest)), (build, refresh, drop)),
+    Fault("index-manifest-invalid", "table gone", built(remove(table)), (build, refresh, drop)),
+    Fault("index-manifest-invalid", "blocks gone", built(remove(blocks)), (build, refresh, drop)),
+    Fault("index-manifest-invalid", "blocks garbled", built(garble(blocks)), (build, refresh, drop)),
+    Fault("index-manifest-invalid", "blocks longer", adopted(lengthen(blocks)), (build, refresh, drop)),
+    Fault("index-manifest-invalid", "marker garbled", garble(marker), (build, drop)),
+    Fault(
+        "index-manifest-invalid", "manifest a folder", built(lambda world: damage.replace_by_folder(manifest(world))),
+        tuple(steps(lambda world: manifest(world).rmdir(), way) for way in (build, drop)),
+    ),
+    Fault(
+        "index-manifest-invalid", "notes not readable", built(lambda world: note(world).write_bytes(b"\xff")),
+        (drop, *(steps(remove(note), way) for way in (build, refresh))),
+    ),
+    Fault(
+        "index-manifest-invalid", "of another tool, manifest garbled", steps(World.adopt, garble(manifest)),
+        (World.adopt, build, drop),
+    ),
+    Fault("index-integrity-mismatch", "note changed", built(write_note("Two hands.")), (refresh, build, drop)),
+    Fault("index-integrity-mismatch", "note gone", built(remove(note)), (refresh, build, drop)),
+    Fault("index-integrity-mismatch", "note changed, answers", adopted(write_note("Two.")), (refresh, tick, drop)),
+    Fault("index-integrity-mismatch", "table garbled", built(garble(table)), (refresh, build, drop)),
+    Fault("index-integrity-mismatch", "table longer", adopted(lengthen(table)), (refresh, build, drop)),
+    Fault(
+        "index-integrity-mismatch", "of another tool, index garbled",
+        steps(World.adopt, garble(lambda world: world.places.index)), (World.adopt, build, refresh, drop),
+    ),
+    Fault("index-freshness-invalid", "built by a clock ahead", built(age=-HOUR), (World.wait, refresh, build, drop)),
+    Fault(
+        "index-freshness-invalid", "of another tool", lambda world: world.adopt(-HOUR), (World.wait, World.adopt, drop),
+    ),
+    Fault("index-stale", "built eight days ago", built(age=8 * DAY), (refresh, build, drop)),
+    Fault("index-stale", "of another tool", lambda world: world.adopt(8 * DAY), (World.adopt, drop)),
+    Fault("index-evidence-missing", "marker gone", remove(marker), (init, drop, build)),
+    Fault("index-evidence-missing", "manifest gone", built(remove(manifest)), (init, drop, build)),
+)  # fmt: skip
+
+
 @contextmanager
 def restored_process() -> Iterator[None]:
     """Whatever a step did to this process is undone."""
@@ -373,14 +495,8 @@ def restored_process() -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, handler)
 
 
-def test_the_whole_catalogue_is_here() -> None:
-    assert set(WAYS) == set(CATALOGUE)
-
-
-@pytest.mark.parametrize("finding", WAYS)
-def test_its_way_back_leads_from_a_finding_to_green(finding: str, tmp_path: Path) -> None:
-    world = World(tmp_path)
-    broken, way_back = WAYS[finding]
+def leads_to_green(folder: Path, finding: str, broken: Step, way_back: Step) -> None:
+    world = World(folder)
     assert world.health("--json").exit_code == 0
     with restored_process():
         broken(world)
@@ -389,3 +505,66 @@ def test_its_way_back_leads_from_a_finding_to_green(finding: str, tmp_path: Path
         way_back(world)
         answer = world.health("--json")
     assert (answer.exit_code, answer.finding_ids) == (0, [])
+
+
+def test_the_whole_catalogue_is_here() -> None:
+    of_the_index = {fault.finding for fault in INDEX_FAULTS}
+    assert of_the_index == {name for name, spec in CATALOGUE.items() if spec.check == "index"}
+    assert WAYS.keys() | of_the_index == CATALOGUE.keys()
+
+
+@pytest.mark.parametrize("finding", WAYS)
+def test_its_way_back_leads_from_a_finding_to_green(finding: str, tmp_path: Path) -> None:
+    leads_to_green(tmp_path, finding, *WAYS[finding])
+
+
+@pytest.mark.parametrize(
+    ("fault", "way_back"),
+    [
+        pytest.param(fault, way_back, id=f"{fault.finding}, {fault.name}, {way_back.__name__}")
+        for fault in INDEX_FAULTS
+        for way_back in fault.ways_back
+    ],
+)
+def test_every_way_back_leads_from_a_finding_of_the_index_to_green(
+    fault: Fault, way_back: Step, tmp_path: Path
+) -> None:
+    leads_to_green(tmp_path, fault.finding, fault.broken, way_back)
+
+
+def test_every_command_that_a_way_back_of_the_index_names_is_proven() -> None:
+    proven: dict[str, set[str]] = {finding: set() for finding in CATALOGUE}
+    for fault in INDEX_FAULTS:
+        proven[fault.finding] |= {way_back.__name__ for way_back in fault.ways_back}
+    for name, spec in CATALOGUE.items():
+        if spec.check == "index":
+            named = re.findall(r"`cortex (?:index |sleep )?(\w+)[^`]*--operator NAME --allow-write`", spec.way_back)
+            assert named
+            assert set(named) <= proven[name], name
+
+
+def test_an_index_is_built_adopted_left_behind_refreshed_and_dropped_by_command(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    write_note("One hand is enough.")(world)
+
+    def seen() -> tuple[int, list[str], str, bool]:
+        """Return the verdict, its findings, the state of the index, and whether it is of the notes as they are."""
+        answer = world.health("--json")
+        index = answer.report["evidence"]["index"]
+        is_of_them = index.get("canonical_sha256") == index.get("measured_canonical_sha256")
+        return answer.exit_code, answer.finding_ids, index["state"], is_of_them
+
+    def asked() -> tuple[list[str], list[str], int]:
+        """Return what two queries find, and through how many indexes."""
+        hand, many = (world.memory.call("search", query).data["items"] for query in ("hand", "many"))
+        through = world.memory.call("status").data["indexes"]
+        return [item["id"] for item in hand], [item["id"] for item in many], len(through)
+
+    world.cortex("index", "build", "--adopt", benchmark_report(world))
+    assert (seen(), asked()) == ((0, [], "adopted", True), (["tide"], [], 1))
+    write_note("Two of them are one too many.")(world)
+    assert (seen(), asked()) == ((2, ["index-integrity-mismatch"], "adopted", False), ([], ["tide"], 1))
+    world.cortex("index", "refresh")
+    assert (seen(), asked()) == ((0, [], "adopted", True), ([], ["tide"], 1))
+    world.cortex("index", "drop")
+    assert (seen(), asked()) == ((0, [], "no-index", True), ([], ["tide"], 0))

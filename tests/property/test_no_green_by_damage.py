@@ -1,15 +1,18 @@
 """No green by damage: what is deleted, corrupted, made unreadable or replaced is never read as health."""
 
+import json
+import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from support.damage import CORRUPTIONS, DAMAGES, FOLDER_DAMAGES, UNREADABLE
-from support.health_tree import NOW
+from support.health_tree import NOW, set_time
+from support.indexes import adopt
 from support.memories import Places, Recipe, write
 from support.nobody import as_nobody, give_to_nobody, open_folder, restore_modes, skip_where_modes_do_not_bind
 from support.recipes import recipes
@@ -39,6 +42,11 @@ INDEX_FILES: Final = {
     "marker": Target("marker", frozenset({"index"})),
 }
 OBSERVABILITY: Final = Target("observability", BELOW_OBSERVABILITY)
+
+
+@pytest.fixture(autouse=True)
+def _fsync_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture(scope="module")
@@ -89,15 +97,27 @@ def damage_shows(folder: Path, recipe: Recipe, target: Target, name: str) -> Non
     path: Path = getattr(places, target.place)
     if not path.exists():
         return
-    before = statuses(audited(places).report)
-    if not spoil(path, name):
-        return
+    is_to_show = is_in_force(target, recipe) and not is_excepted(target, name, recipe)
+    it_shows(places, target, lambda: done(places, path, name), is_to_show=is_to_show)
+
+
+def done(places: Places, path: Path, name: str) -> bool:
+    """Do the damage; tell whether it did any. Whatever it put there belongs to the user who audits."""
+    is_done = spoil(path, name)
     if name != UNREADABLE:
         give_to_nobody(places.root)
+    return is_done
+
+
+def it_shows(places: Places, target: Target, do: Callable[[], bool], *, is_to_show: bool = True) -> None:
+    """Hold the verdict after a damage against the one before it; `do` tells whether it did any."""
+    before = statuses(audited(places).report)
+    if not do():
+        return
     answer = audited(places)
     after = statuses(answer.report)
     for check in target.checks:
-        if before[check] == "ok" and is_in_force(target, recipe) and not is_excepted(target, name, recipe):
+        if before[check] == "ok" and is_to_show:
             assert after[check] in {"warn", "critical"}, check
     for check in (
         before.keys() - target.checks - (BELOW_OBSERVABILITY | {"history"} if target is OBSERVABILITY else set())
@@ -158,3 +178,102 @@ def test_arbitrary_bytes_instead_of_evidence_are_never_health(folder: Path, targ
     getattr(places, file.place).write_bytes(b"\x01" + junk)
     after = statuses(audited(places).report)
     assert all(after[check] in {"warn", "critical"} for check in file.checks)
+
+
+# An index of cortex: its manifest, the table that this names, and the blocks that the table tells of.
+
+PARTS: Final = {"manifest": "index-manifest.json", "table": "lexical-1.json", "blocks": "lexical-1.blocks"}
+INDEX: Final = Target("manifest", frozenset({"index"}))
+
+
+def fresh_with_index(folder: Path, recipe: Recipe) -> Places:
+    """Write the recipe with an index that is built and adopted over it, and leaves no marker."""
+    places = fresh(folder, recipe._replace(index="marker"))
+    times = {path: path.stat().st_mtime_ns // 1_000_000 for path in places.observability.rglob("*")}
+    adopt(places.memory_root, now=NOW)
+    for path in places.observability.rglob("*"):
+        set_time(path, times.get(path, NOW))
+    give_to_nobody(places.root)
+    return places
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("part", PARTS)
+def test_every_damage_of_every_part_of_an_index_of_cortex_shows(folder: Path, part: str, damage: str) -> None:
+    places = fresh_with_index(folder, Recipe(notes=2))
+    assert audited(places).exit_code == 0
+    path = places.manifest.with_name(PARTS[part])
+    it_shows(places, INDEX, lambda: done(places, path, damage))
+
+
+@pytest.mark.parametrize("damage", FOLDER_DAMAGES)
+def test_every_damage_of_the_folder_of_an_index_of_cortex_shows(folder: Path, damage: str) -> None:
+    places = fresh_with_index(folder, Recipe(notes=2))
+    assert audited(places).exit_code == 0
+    it_shows(places, INDEX, lambda: done(places, places.manifest.parent, damage))
+
+
+class Edit(NamedTuple):
+    """Some bytes in the place of others: where (in parts of the whole), how many go, what comes."""
+
+    at: float
+    cut: int
+    put: bytes
+
+    def made(self, data: bytes) -> bytes:
+        """Return what becomes of some bytes."""
+        start = int(self.at * len(data))
+        return data[:start] + self.put + data[start + self.cut :]
+
+
+def edits() -> st.SearchStrategy[Edit]:
+    """Bytes that change, come or go, anywhere; a file cut short; one that goes on."""
+    cut = st.one_of(st.integers(0, 40), st.just(1 << 30))
+    return st.builds(Edit, st.floats(0, 1), cut, st.binary(max_size=40))
+
+
+def says_less(before: bytes, after: bytes) -> bool:
+    """Tell whether a manifest that was edited is damaged: one that differs in spaces or in its hour alone is not."""
+    try:
+        values = [json.loads(data) for data in (before, after)]
+        return any(values[0][field] != values[1][field] for field in ("canonical_sha256", "index_path", "index_sha256"))
+    except (ValueError, TypeError, LookupError):
+        return True
+
+
+def no_edit_of_an_index_is_read_as_health(folder: Path, recipe: Recipe, part: str, edit: Edit) -> None:
+    """Whatever bytes of an index of cortex change, come or go, its check was not ok or is not, and none gets better."""
+    places = fresh_with_index(folder, recipe)
+    path = places.manifest.with_name(PARTS[part])
+    before = path.read_bytes()
+    after = edit.made(before)
+    assume(after != before and (part != "manifest" or says_less(before, after)))
+
+    def do() -> bool:
+        path.write_bytes(after)
+        return True
+
+    it_shows(places, INDEX, do)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(recipe=recipes(), part=st.sampled_from(sorted(PARTS)), edit=edits())
+def test_no_edit_of_an_index_is_read_as_health(folder: Path, recipe: Recipe, part: str, edit: Edit) -> None:
+    no_edit_of_an_index_is_read_as_health(folder, recipe, part, edit)
+
+
+@pytest.mark.proof
+@settings(max_examples=800, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(recipe=recipes(), part=st.sampled_from(sorted(PARTS)), edit=edits())
+def test_no_edit_of_an_index_is_read_as_health_in_hundreds_of_memories(
+    folder: Path, recipe: Recipe, part: str, edit: Edit
+) -> None:
+    no_edit_of_an_index_is_read_as_health(folder, recipe, part, edit)
+
+
+def test_the_index_over_every_recipe_is_ok_before_it_is_damaged(folder: Path) -> None:
+    """Else the property above would prove nothing."""
+    for notes in (0, 1, 2):
+        report = audited(fresh_with_index(folder, Recipe(notes=notes))).report
+        assert statuses(report)["index"] == "ok"
+        assert report["evidence"]["index"]["state"] == "adopted"

@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from support.indexes import adopt
 from support.sleepers import (
     DAY,
     HOUR,
@@ -202,6 +203,35 @@ def test_parameters_are_shown_and_set(memory: Memory):
     assert (shown["sleep_after_ms"], shown["transcripts"]) == (60_000, ["/a", "/b c"])
 
 
+def test_an_index_is_kept_fresh_where_that_was_set_and_not_before(memory: Memory):
+    assert memory.call("sleep", "config").data["parameters"]["index_refresh"] is False
+    assert "index" not in tick(memory)
+    configure(memory, "index_refresh", "true")
+    assert memory.call("sleep", "config").data["parameters"]["index_refresh"] is True
+    assert (tick(memory)["index"], tick(memory)["warnings"]) == ("none is adopted", [])
+
+
+def test_a_tick_that_consolidates_keeps_the_index_fresh_too(memory: Memory, tmp_path: Path):
+    adopt(memory.root)
+    configure(memory, "index_refresh", "true")
+    (memory.root / "KNOWLEDGE" / "late.md").write_text("---\nid: late\n---\nLate.\n")
+    done = tick(memory, "--transcripts", failing_session(tmp_path, NOW - HOUR))
+    assert (done["consolidated"], done["index"], done["warnings"]) == (True, "refreshed", [])
+    assert memory.call("index", "verify").data["records"] == 1
+
+
+def test_of_two_ticks_at_once_the_one_that_waits_leaves_the_index_alone(memory: Memory):
+    configure(memory, "index_refresh", "true")
+    tick(memory)
+    name = sha256(RUNNING.encode()).hexdigest()[:32]
+    lock = os.open(memory.root / "CORTEX/locks" / f"{name}.lock", os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        assert "index" not in tick(memory)
+    finally:
+        os.close(lock)
+
+
 @pytest.mark.parametrize(
     ("words", "refusal"),
     [
@@ -209,6 +239,8 @@ def test_parameters_are_shown_and_set(memory: Memory):
         (("sleep_after_ms", "31536000001", *OPERATOR), (4, "invalid_input")),
         (("recall_limit", "1.5", *OPERATOR), (4, "invalid_input")),
         (("auto_sleep", "yes", *OPERATOR), (4, "invalid_input")),
+        (("index_refresh", "yes", *OPERATOR), (4, "invalid_input")),
+        (("index_refresh", "true", *AGENT), (5, "write_refused")),
         (("tick_ms", "5", *OPERATOR), (4, "invalid_input")),
         (("sleep_after_ms", *OPERATOR), (4, "invalid_input")),
         (("sleep_after_ms", "60000"), (5, "write_refused")),
