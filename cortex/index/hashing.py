@@ -5,14 +5,16 @@ implementation does for small blocks, hashlib's for large ones. Where an interpr
 for all.
 """
 
+import sys
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
 # From here on OpenSSL's speed begins to win back what loading it costs.
 LARGE: Final = 128 * 1024
-# Where CPython keeps its own, newest first.
-_OWN: Final = ("_sha2", "_sha256")
+# Where CPython keeps its own.
+_OWN: Final = "_sha256" if sys.version_info[:2] == (3, 11) else "_sha2"
 
 
 def sha256_hex(data: bytes) -> str:
@@ -27,11 +29,10 @@ def _large() -> Callable[[bytes], Any]:
     return sha256
 
 
+@cache
 def _small() -> Callable[[bytes], Any]:
-    for name in _OWN:
-        try:
-            own: Callable[[bytes], Any] = import_module(name).sha256
-        except (ImportError, AttributeError):
-            continue
-        return own
-    return _large()
+    try:
+        own: Callable[[bytes], Any] = import_module(_OWN).sha256
+    except (ImportError, AttributeError):
+        return _large()
+    return own
