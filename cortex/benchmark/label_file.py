@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import sha256
 from typing import Final
 
 from cortex.errors import invalid, not_found
@@ -16,7 +15,7 @@ from cortex.layout import BENCHMARKS
 from cortex.nofollow import NotRegularError, open_folder, open_regular
 from cortex.store.audit import WRITES_LOG, append_row, close_intent, encode_row
 from cortex.store.files import append_line, read_state, refused
-from cortex.store.governor import Act, Change, govern, hash_of
+from cortex.store.governor import Act, Change, audit_row, govern, hash_of
 from cortex.store.store import Place, Store
 from policies.limits import LABELS_MAX_BYTES
 
@@ -96,8 +95,8 @@ def append_label(store: Store, act: Act, make_row: Callable[[bytes], Mapping[str
             raise invalid(f"the label file {error}: only a regular file is written") from error
         close_intent(store, WRITES_LOG, act.path, act.ts, hash_of(before))
         row = make_row(before or b"")
-        audit = _audit_row(act, before, encode_row(row))
-        append_row(store, WRITES_LOG, {**audit, "state": "intent"}, sync=True)
+        audit = audit_row(act, before, _with_line(before or b"", encode_row(row)))
+        append_row(store, WRITES_LOG, audit, sync=True)
         if act.path.startswith(f"{BENCHMARKS}/"):
             append_row(store, act.path, row, sync=True)
         else:
@@ -133,22 +132,10 @@ def _place(store: Store, path: str) -> Iterator[Place]:
         os.close(descriptor)
 
 
-def _audit_row(act: Act, before: bytes | None, line: bytes) -> dict[str, object]:
-    old = before or b""
-    torn = b"\n" if old and not old.endswith(b"\n") else b""
-    new = old + torn + line
-    return {
-        "ts": act.ts,
-        "act": act.name,
-        "actor": act.actor,
-        "state": "intent",
-        "path": act.path,
-        "hash_before": hash_of(before),
-        "hash_after": sha256(new).hexdigest(),
-        "bytes_before": len(old),
-        "bytes_after": len(new),
-        "rows_removed": 0,
-    }
+def _with_line(before: bytes, line: bytes) -> bytes:
+    """Return a file's content once a line is appended; a torn last line is ended first."""
+    torn = b"\n" if before and not before.endswith(b"\n") else b""
+    return before + torn + line
 
 
 def _is_there(name: str) -> Exception:

@@ -5,7 +5,8 @@ parents. A parent that was let go is opened anew, from the root down, when the w
 """
 
 import os
-from typing import Final
+from types import TracebackType
+from typing import Final, Self
 
 from cortex.corpus.faults import Fault, fault
 from cortex.nofollow import NotRegularError, open_folder, open_regular
@@ -14,13 +15,21 @@ OPEN_FOLDERS_AT_MOST: Final = 64
 
 
 class Folders:
-    """Descriptors of the folders below a root. The caller closes it; the root's own descriptor stays open."""
+    """Descriptors of the folders below a root. The caller closes them (`with Folders(...)`); the root's stays open."""
 
     def __init__(self, root: int) -> None:
         self._root = root
         self._names: list[str] = []
         self._descriptors: list[int] = []  # of the last names; the first ones may have been let go
         self._current: str | None = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def descriptor(self, folder: str) -> int:
         """Return the descriptor of `folder` (relative to the root, `/`, `""` for the root), open until the next call.

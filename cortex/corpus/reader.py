@@ -127,15 +127,12 @@ class Reader:
         """Yield what the files hold, faults of shape first; past a limit nothing more than the fault that says so."""
         yield from self.survey.faults
         faulty = {found.path for found in self.survey.faults}
-        folders = Folders(self._root.descriptor)
-        try:
+        with Folders(self._root.descriptor) as folders:
             for file in self._files:
                 if file.path not in faulty:
                     yield from self._file(folders, file.path)
                 if self._is_over_limit:
                     return
-        finally:
-            folders.close()
 
     def _file(self, folders: Folders, path: str) -> Iterator[Record | Fault | Note]:
         read = read_file(folders, path)

@@ -52,13 +52,10 @@ def survey(root: PinnedRoot) -> Survey:
 
     Past the limit of files the walk stops; what it saw so far is there, with a fault that says so.
     """
-    folders = Folders(root.descriptor)
-    try:
+    with Folders(root.descriptor) as folders:
         walk = _Walk(folders)
         folder = walk.find_corpus()
         walk.go_through(folder)
-    finally:
-        folders.close()
     return walk.survey(folder)
 
 

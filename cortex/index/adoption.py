@@ -10,7 +10,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import Final, NamedTuple
 
@@ -93,7 +93,7 @@ def build(
     with store.locks.hold(INDEX_MANIFEST) as lock, _settled(store, request, lock):
         candidate = _make(store, lock, reuse=reuse)
         adoption = prove(candidate) if prove else None
-        if not _is_there(store, INDEX_MANIFEST):
+        if not store.holds(INDEX_MANIFEST):
             _write(store, request, {ADOPTION: None})  # it was of an index that is gone, whoever removed that
         table = encode_table(candidate.table)
         place = next(name for name in TABLES if name != _place_in_force(store))
@@ -118,17 +118,17 @@ def drop(store: Store, request: Request) -> tuple[list[str], tuple[str, ...]]:
         CortexError: `governance_refused` where the store refused.
     """
     with store.locks.hold(INDEX_MANIFEST) as lock, _settled(store, request, lock):
-        there = [path for path in (INDEX_MANIFEST, *_OURS, ADOPTION) if _is_there(store, path)]
+        there = [path for path in (INDEX_MANIFEST, *_OURS, ADOPTION) if store.holds(path)]
         warnings = _write(store, request, {INDEX_POLICY: NO_INDEX, ADOPTION: None, INDEX_MANIFEST: None})
         warnings += _clear(store, request, _OURS)
-        return [path for path in there if not _is_there(store, path)], warnings
+        return [path for path in there if not store.holds(path)], warnings
 
 
 def is_left_over(store: Store, manifest: Manifest) -> bool:
     """Tell whether files of another index than the one in force are there: a build that was cut off left them."""
     place = manifest.index_path
     in_force = (f"{INDEX}/{blocks_of(place)}", f"{INDEX}/{place}")
-    return any(_is_there(store, path) for path in _OURS if path not in in_force)
+    return any(store.holds(path) for path in _OURS if path not in in_force)
 
 
 def _write(
@@ -198,25 +198,21 @@ def _made_from_previous(store: Store, contents: Contents, moment: Moment) -> tup
 
 def _place_in_force(store: Store) -> str | None:
     """Return the table that the manifest names, None where there is none of ours."""
-    folders = Folders(store.root.descriptor)
-    try:
-        manifest = read_manifest(folders)
-    except IndexDoubtError:
-        return None
-    finally:
-        folders.close()
+    with Folders(store.root.descriptor) as folders:
+        try:
+            manifest = read_manifest(folders)
+        except IndexDoubtError:
+            return None
     return manifest and manifest.index_path
 
 
 def _is_adopted(store: Store) -> bool:
     """Tell whether there is an adoption to rely on."""
-    folders = Folders(store.root.descriptor)
-    try:
-        return read_adoption(folders) is not None
-    except IndexDoubtError:
-        return False
-    finally:
-        folders.close()
+    with Folders(store.root.descriptor) as folders:
+        try:
+            return read_adoption(folders) is not None
+        except IndexDoubtError:
+            return False
 
 
 def _moment(store: Store, lock: Lock) -> Moment:
@@ -240,11 +236,3 @@ def _look_at_clock(store: Store, lock: Lock) -> Moment:
         os.unlink(staged, dir_fd=place.folder)  # where it cannot go, the next act sees that this one was cut off
         lock.end()
         return Moment(status.st_mtime_ns, status.st_dev)
-
-
-def _is_there(store: Store, path: str) -> bool:
-    with store.place(path) as place, suppress(FileNotFoundError):
-        if place is not None:
-            os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
-            return True
-    return False

@@ -44,19 +44,16 @@ def open_index(root: int) -> Iterator[OpenIndex | None]:
         IndexDoubtError: There is one, and it cannot be relied on.
         Exception: It was made to mislead.
     """
-    folders = Folders(root)
-    try:
+    with Folders(root) as folders:
         found = _find(folders)
-        if found is None:
-            yield None
-            return
-        opened, descriptor = found
-        try:
-            yield opened
-        finally:
-            os.close(descriptor)
+    if found is None:
+        yield None
+        return
+    opened, descriptor = found
+    try:
+        yield opened
     finally:
-        folders.close()
+        os.close(descriptor)
 
 
 def _find(folders: Folders) -> tuple[OpenIndex, int] | None:

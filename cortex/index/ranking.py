@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import Final
 
-from cortex.corpus.record import Record
 from cortex.index.memory import IndexedMemory
 from cortex.index.terms import Posted
 from cortex.retrieval.analyzer import Profile, Profiler, Query
@@ -136,12 +135,8 @@ def _taking_part(memory: IndexedMemory, filters: Filters, now: int) -> bytearray
 def _profile_live(memory: IndexedMemory, query: Query, filters: Filters, now: int) -> dict[int, Profile]:
     """Return the profiles of the live records that take part, by their number among the live ones."""
     profiler = Profiler(query)
-
-    def takes_part(record: Record) -> bool:
-        return is_valid(record, now) and filters.let_through(record)
-
     return {
         number: profiler(searched_text(record))
         for number, record in enumerate(memory.live.records)
-        if takes_part(record)
+        if is_valid(record, now) and filters.let_through(record)
     }

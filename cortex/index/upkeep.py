@@ -59,23 +59,21 @@ def _is_due(store: Store, opened: OpenIndex, now: int) -> bool:
     if not is_proof or is_left_over(store, opened.manifest):
         return True
     index, found = opened.lexical, survey(store.root)
-    _, changed = compare(index, found)
     if index.paths != [file.path for file in found.files]:
         return True
-    return any(_is_another(store, index, file) for file in changed)
+    known, _ = compare(index, found)
+    with Folders(store.root.descriptor) as folders:
+        return any(
+            _is_another(folders, index, at, found.files[at]) for at, is_known in enumerate(known) if not is_known
+        )
 
 
-def _is_another(store: Store, index: LexicalIndex, file: CorpusFile) -> bool:
-    """Tell whether a file is not the one that was indexed.
+def _is_another(folders: Folders, index: LexicalIndex, at: int, file: CorpusFile) -> bool:
+    """Tell whether a file is not the one that was indexed, as number `at`.
 
     One that could not be relied on even then (it is dated ahead, say) is looked into: a refresh would not help it.
     """
-    at = index.paths.index(file.path)
     if (index.stats.mtimes[at], index.stats.ctimes[at], index.stats.inodes[at]) != file[2:5]:
         return True
-    folders = Folders(store.root.descriptor)
-    try:
-        read = read_file(folders, file.path)
-    finally:
-        folders.close()
+    read = read_file(folders, file.path)
     return isinstance(read, Fault) or sha256(read.data).digest() != index.hashes[at]

@@ -110,14 +110,11 @@ def files_below(base: Base, folder: str, *, hidden: bool = False) -> list[Seen]:
 
     A link and a special file are there with what is odd about them; nothing behind them is looked at.
     """
-    folders = Folders(base.store.root.descriptor)
     found: list[Seen] = []
     waiting = [folder]
-    try:
+    with Folders(base.store.root.descriptor) as folders:
         while waiting:
             waiting += _list(folders, waiting.pop(), found, hidden=hidden)
-    finally:
-        folders.close()
     return sorted(found)
 
 

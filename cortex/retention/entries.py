@@ -73,12 +73,9 @@ def iter_notes(base: Base) -> Iterator[Note | Untrusted]:
         CortexError: `integrity_error` where a memory root's corpus has a fault of shape.
     """
     files = _vault_files(base) if base.is_vault else _corpus_files(base)
-    folders = Folders(base.store.root.descriptor)
-    try:
+    with Folders(base.store.root.descriptor) as folders:
         for path, folder_level, inner, odd in files:
             yield Untrusted(path, odd) if odd else _read(folders, path, folder_level, inner)
-    finally:
-        folders.close()
 
 
 def levelled(note: Note, *, exactly: bool = False) -> Levelled | Untrusted | None:

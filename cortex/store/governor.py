@@ -211,16 +211,20 @@ def _attempt(step: Callable[[], None], what: str) -> str:
 
 
 def _row(act: Act, before: State, change: Change) -> dict[str, object]:
+    return {**audit_row(act, before.data, change.data, change.rows_removed), **change.audit}
+
+
+def audit_row(act: Act, before: bytes | None, after: bytes | None, rows_removed: int = 0) -> dict[str, object]:
+    """Return the row of an act that is about to turn one content into another; None where there is none."""
     return {
         "ts": act.ts,
         "act": act.name,
         "actor": act.actor,
         "state": "intent",
         "path": act.path,
-        "hash_before": hash_of(before.data),
-        "hash_after": hash_of(change.data),
-        "bytes_before": len(before.data or b""),
-        "bytes_after": len(change.data or b""),
-        "rows_removed": change.rows_removed,
-        **change.audit,
+        "hash_before": hash_of(before),
+        "hash_after": hash_of(after),
+        "bytes_before": len(before or b""),
+        "bytes_after": len(after or b""),
+        "rows_removed": rows_removed,
     }

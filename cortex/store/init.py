@@ -4,7 +4,6 @@ A folder `KNOWLEDGE/` is made only where the root holds no note yet: it would ta
 the corpus, and hide every note in it.
 """
 
-import os
 from collections.abc import Iterator
 from functools import partial
 from typing import Final, NamedTuple
@@ -36,7 +35,7 @@ def lay_out(store: Store, operator: str, now: int) -> LaidOut:
         CortexError: `governance_refused` where a link lies on the way to something that is missing.
     """
     folders, files = [f"{folder}/" for folder in _folders(store)], dict(_files(store, operator, now))
-    there = {path for path in (*folders, *files) if _is_there(store, path.rstrip("/"))}
+    there = {path for path in (*folders, *files) if store.holds(path.rstrip("/"))}
     warnings: tuple[str, ...] = ()
     for folder in folders:
         store.make_folder(folder.rstrip("/"))
@@ -61,20 +60,9 @@ def _files(store: Store, operator: str, now: int) -> Iterator[tuple[str, bytes]]
         act = Act("init", operator, path, now)
         yield path, render(updated(HotMemory((), (_HEADINGS[actor],), ()), (), act.ts, operator))
     yield QUEUE, b""
-    if not _is_there(store, INDEX_MANIFEST):
+    if not store.holds(INDEX_MANIFEST):
         yield INDEX_POLICY, NO_INDEX
 
 
 def _unless_there(content: bytes, data: bytes | None) -> Change | None:
     return Change(content) if data is None else None
-
-
-def _is_there(store: Store, path: str) -> bool:
-    with store.place(path) as place:
-        if place is None:
-            return False
-        try:
-            os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
-        except FileNotFoundError:
-            return False
-    return True

@@ -34,16 +34,13 @@ def taken(root: int, corpus: str) -> Room:
     Raises:
         OSError: A folder cannot be read.
     """
-    folders = Folders(root)
-    try:
+    with Folders(root) as folders:
         found = [(folder, names) for folder, names in _walk(folders, corpus) if names]
         files = sum([len(names) for _, names in found])
         has_log = any(name.endswith(_LOG) for _, names in found for name in names)
         if files < SIZED_FROM and not has_log:
             return Room(files, 0)
         return Room(files, sum([_size(folders.descriptor(folder), name) for folder, names in found for name in names]))
-    finally:
-        folders.close()
 
 
 def _walk(folders: Folders, corpus: str) -> Iterator[tuple[str, list[str]]]:

@@ -119,6 +119,21 @@ class Store:
         finally:
             os.close(descriptor)
 
+    def holds(self, path: str) -> bool:
+        """Tell whether anything lies at a path, a link included.
+
+        Raises:
+            CortexError: `governance_refused` where a component on the way is a link or no folder.
+        """
+        with self.place(path) as place:
+            if place is None:
+                return False
+            try:
+                os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
+            except FileNotFoundError:
+                return False
+        return True
+
     def make_folder(self, folder: str) -> bool:
         """Make a folder and those above it; tell whether it was missing."""
         with self.place(f"{folder}/_") as place:

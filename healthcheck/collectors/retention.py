@@ -75,13 +75,9 @@ def _headers(layout: Layout) -> Iterator[tuple[str, bytes]]:
     from cortex.corpus.root import pin
     from cortex.corpus.walk import survey
 
-    with pin(layout.memory_root) as root:
-        folders = Folders(root.descriptor)
-        try:
-            notes = (file.path for file in survey(root).files if file.path.endswith(".md"))
-            yield from ((path, header) for path in notes if (header := _header(folders, path)))
-        finally:
-            folders.close()
+    with pin(layout.memory_root) as root, Folders(root.descriptor) as folders:
+        notes = (file.path for file in survey(root).files if file.path.endswith(".md"))
+        yield from ((path, header) for path in notes if (header := _header(folders, path)))
 
 
 def _header(folders: Any, path: str) -> bytes:
